@@ -1,6 +1,7 @@
 /** Operations on sinks, as functions of a caller and a request. */
 import type { Caller } from '../access/caller.ts'
 import type { Json } from '../base/json/json.ts'
+import type { Work } from '../base/work/work.ts'
 import type { StoredEvent } from '../store/events.ts'
 import type { Idempotency, OnceAnswer } from './idempotency.ts'
 import type { JsonText } from './response.ts'
@@ -13,11 +14,20 @@ export interface SinkOperations {
   replace(caller: Caller, name: string, body: Json | undefined): Promise<Json>
   remove(caller: Caller, name: string): Promise<Json>
   /** Dead letters, by `since` and `limit`. */
-  dead(caller: Caller, name: string, parameters: URLSearchParams): Promise<Json>
-  inspect(caller: Caller, name: string, eventId: string): Promise<Json>
+  dead(
+    caller: Caller,
+    name: string,
+    page: InspectedBy & { readonly parameters: URLSearchParams },
+  ): Promise<Json>
+  inspect(caller: Caller, name: string, letter: InspectedBy & { readonly eventId: string }): Promise<Json>
   /** Redrives one dead letter, or all of them. */
   redrive(caller: Caller, name: string, eventId?: string): Promise<Json>
   discard(caller: Caller, name: string, eventId: string): Promise<Json>
+}
+
+interface InspectedBy {
+  /** The budget of the request. */
+  readonly work?: Work
 }
 
 export interface SinkService extends SinkOperations {

@@ -24,11 +24,10 @@ export interface SinkStore {
   readItems(name: string): Promise<readonly SinkItem[]>
   /** The stored events of the items with these numbers, as text. */
   readItemEvents(name: string, seqs: readonly number[]): Promise<ReadonlyMap<number, string>>
+  /** Bytes of the events of these dead letters together, without reading them. */
+  measureDead(name: string, letters: DeadPage | { readonly id: string }): Promise<number>
   /** Dead letters ordered by `seq`. */
-  listDead(
-    name: string,
-    page: { readonly since: number; readonly limit: number },
-  ): Promise<readonly DeadLetter[]>
+  listDead(name: string, page: DeadPage): Promise<readonly DeadHead[]>
   readDead(name: string, eventId: string): Promise<DeadLetter | undefined>
   /** Makes one dead letter, or all when no event is given, waiting again with no attempts. Returns their number. */
   redrive(name: string, eventId?: string): Promise<number>
@@ -90,10 +89,21 @@ export interface NewItem extends SinkItem {
   readonly event: string
 }
 
-export interface DeadLetter extends NewItem {
+export interface DeadPage {
+  readonly since: number
+  readonly limit: number
+}
+
+/** A dead letter without its event, which may be large. */
+export interface DeadHead extends SinkItem {
+  readonly id: string
   /** How many later events of the same document wait for this one. */
   readonly held: number
+  /** The beginning of the event as text. */
+  readonly begin: string
 }
+
+export interface DeadLetter extends NewItem, Pick<DeadHead, 'held'> {}
 
 /**
  * The owner of a lease. `owner` is new for each acquisition, so that stale state of an earlier lease is never

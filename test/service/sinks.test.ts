@@ -90,8 +90,8 @@ onEveryStore(() => {
       () => sinks.get(nobody, 'x'),
       () => sinks.replace(nobody, 'x', {}),
       () => sinks.remove(nobody, 'x'),
-      () => sinks.dead(nobody, 'x', new URLSearchParams()),
-      () => sinks.inspect(nobody, 'x', 'y'),
+      () => sinks.dead(nobody, 'x', { parameters: new URLSearchParams() }),
+      () => sinks.inspect(nobody, 'x', { eventId: 'y' }),
       () => sinks.redrive(nobody, 'x'),
       () => sinks.discard(nobody, 'x', 'y'),
     ]

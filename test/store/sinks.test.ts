@@ -141,10 +141,23 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     )
     assert.deepEqual(await store.listDead('a', { since: 1, limit: 10 }), all.slice(1))
     assert.deepEqual(await store.listDead('a', { since: 0, limit: 1 }), all.slice(0, 1))
-    assert.deepEqual(await store.readDead('a', 'event-4'), all[1])
-    assert.equal(all[1]!.event, item(4).event)
+    const { begin, ...head } = all[1]!
+    assert.deepEqual(await store.readDead('a', 'event-4'), { ...head, event: item(4).event })
+    assert.equal(begin, item(4).event.slice(0, 2_000))
     assert.equal(await store.readDead('a', 'event-2'), undefined, 'what waits is not dead')
     assert.equal(await store.readDead('b', 'event-4'), undefined)
+  })
+
+  check('dead letters: their size is known without reading them', async ({ store }) => {
+    await withDead(store)
+    const [first, fourth] = [1, 4].map((seq) => Buffer.byteLength(item(seq).event))
+    const sizeOf = (letters: Parameters<SinkStore['measureDead']>[1]): Promise<number> =>
+      store.measureDead('a', letters)
+    assert.equal(await sizeOf({ since: 0, limit: 10 }), first! + fourth!)
+    assert.equal(await sizeOf({ since: 0, limit: 1 }), first)
+    assert.equal(await sizeOf({ since: 1, limit: 10 }), fourth)
+    assert.equal(await sizeOf({ id: 'event-4' }), fourth)
+    assert.equal(await sizeOf({ id: 'event-2' }), 0)
   })
 
   check('dead letters: one is redriven, or all', async ({ store }) => {

@@ -72,8 +72,8 @@ export const SINK_ROUTES: readonly Route[] = [
     errors: UNCHANGEABLE,
   },
   {
-    ...route('deadLetters', 'List dead letters', (sinks, { caller, params, search }) =>
-      sinks.dead(caller, params['sink'] ?? '', new URLSearchParams(search)),
+    ...route('deadLetters', 'List dead letters', (sinks, { caller, params, search, work }) =>
+      sinks.dead(caller, params['sink'] ?? '', { parameters: new URLSearchParams(search), work }),
     ),
     method: 'GET',
     path: DEAD,
@@ -95,8 +95,8 @@ export const SINK_ROUTES: readonly Route[] = [
     errors: UNKNOWN,
   },
   {
-    ...route('deadLetter', 'Read a dead letter', (sinks, { caller, params }) =>
-      sinks.inspect(caller, params['sink'] ?? '', params['eventId'] ?? ''),
+    ...route('deadLetter', 'Read a dead letter', (sinks, { caller, params, work }) =>
+      sinks.inspect(caller, params['sink'] ?? '', { eventId: params['eventId'] ?? '', work }),
     ),
     method: 'GET',
     path: LETTER,

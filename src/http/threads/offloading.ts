@@ -39,10 +39,13 @@ export interface Request {
   readonly charge: (cost: number) => void
 }
 
-/** Whether worker threads can process it: they serve documents and metadata, in complete responses only. */
+/** Whether worker threads can process it: they serve documents, metadata and dead letters, in complete responses only. */
 export function isOffloadable({ tag, operationId }: Route): boolean {
-  return tag === 'metadata' || tag === 'documents' || (tag === 'data' && operationId !== 'lock')
+  if (tag === 'data') return operationId !== 'lock'
+  return tag === 'metadata' || tag === 'documents' || DEAD_LETTERS.has(operationId)
 }
+
+const DEAD_LETTERS: ReadonlySet<string> = new Set(['deadLetters', 'deadLetter'])
 
 export async function handle(threads: Threads | undefined, request: Request): Promise<AnyReply> {
   const { route, call, parsed } = request

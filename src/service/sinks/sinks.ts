@@ -90,8 +90,10 @@ function sinkOperations(deps: SinkDeps): SinkOperations {
       const { store } = await changeable(caller, name)
       return { removed: await store.sinks.remove(name) }
     },
-    dead: async (caller, name, parameters) => await dead.list(await found(caller, name), parameters),
-    inspect: async (caller, name, eventId) => await dead.inspect(await found(caller, name), eventId),
+    dead: async (caller, name, { parameters, work }) =>
+      await dead.list(await found(caller, name), parameters, work),
+    inspect: async (caller, name, { eventId, work }) =>
+      await dead.inspect(await found(caller, name), eventId, work),
     redrive: async (caller, name, eventId) => await dead.redrive(await found(caller, name), eventId),
     discard: async (caller, name, eventId) => await dead.discard(await found(caller, name), eventId),
   }

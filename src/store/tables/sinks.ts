@@ -4,7 +4,9 @@
  */
 import type { Engine, Row, Rows } from '../engine.ts'
 import type {
+  DeadHead,
   DeadLetter,
+  DeadPage,
   HeldSink,
   Holder,
   NewItem,
@@ -55,12 +57,16 @@ export function createSinks(engine: Engine): SinkStore {
       )
       return new Map(rows.map(([seq, event]) => [Number(seq), String(event)]))
     },
-    listDead: async (name, { since, limit }) => {
-      const page = sql`and seq > ${param(since)} order by seq limit ${param(limit)}`
-      return (await read(sql`${deadOf(name)} ${page}`)).map(deadFrom)
+    measureDead: async (name, letters) => {
+      const sizes = sql`select octet_length(event) as bytes from smalt_sink_item
+        where ${isDead(name)} and ${'id' in letters ? sql`id = ${param(letters.id)}` : pageOf(letters)}`
+      const [row] = await read(sql`select sum(bytes) from (${sizes}) as sizes`)
+      return Number(row?.[0] ?? 0)
     },
+    listDead: async (name, page) =>
+      (await read(sql`${deadOf(name, BEGIN)} and ${pageOf(page)}`)).map(headFrom),
     readDead: async (name, eventId) =>
-      (await read(sql`${deadOf(name)} and id = ${param(eventId)} order by seq`)).map(deadFrom)[0],
+      (await read(sql`${deadOf(name, EVENT)} and id = ${param(eventId)} order by seq`)).map(deadFrom)[0],
     redrive: (name, eventId) => changeDead(engine, name, redriven(name, eventId)),
     discard: async (name, eventId) => (await changeDead(engine, name, discarded(name, eventId))) === 1,
   }
@@ -171,11 +177,18 @@ function insertItem(
  * The subselect compares the sink with the parameter, not with the outer row, so that a cluster can run it on
  * one node.
  */
-function deadOf(name: string): Fragment {
+function deadOf(name: string, event: Fragment): Fragment {
   const held = sql`(select count(*) from smalt_sink_item as later
     where later.sink = ${param(name)} and later.doc = dead.doc and later.seq > dead.seq)`
-  return sql`select ${ITEM_COLUMNS}, id, event, ${held} from smalt_sink_item as dead
-    where sink = ${param(name)} and state = 'dead'`
+  return sql`select ${ITEM_COLUMNS}, id, ${event}, ${held} from smalt_sink_item as dead where ${isDead(name)}`
+}
+
+const EVENT = raw('event')
+/** Enough for the members before the document, unless a name is very long. */
+const BEGIN = raw('substr(event, 1, 2000)')
+
+function pageOf({ since, limit }: DeadPage): Fragment {
+  return sql`seq > ${param(since)} order by seq limit ${param(limit)}`
 }
 
 function redriven(name: string, eventId: string | undefined): Fragment {
@@ -187,7 +200,7 @@ function discarded(name: string, eventId: string): Fragment {
   return sql`delete from smalt_sink_item where ${isDead(name, eventId)} returning seq`
 }
 
-function isDead(name: string, eventId: string | undefined): Fragment {
+function isDead(name: string, eventId?: string): Fragment {
   const all = sql`sink = ${param(name)} and state = 'dead'`
   return eventId === undefined ? all : sql`${all} and id = ${param(eventId)}`
 }
@@ -223,6 +236,11 @@ function itemFrom([seq, doc, state, attempts, nextAt, error, at]: Row): SinkItem
     error: String(error),
     at: Number(at),
   }
+}
+
+function headFrom(row: Row): DeadHead {
+  const [id, begin, held] = row.slice(7)
+  return { ...itemFrom(row), id: String(id), begin: String(begin), held: Number(held) }
 }
 
 function deadFrom(row: Row): DeadLetter {

@@ -2,6 +2,9 @@
 import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { test } from 'node:test'
+import { INLINE_STEPS, TooMuchForThisThread, Work } from '../../../src/base/work/work.ts'
+import { deadLetters as readDeadLetters } from '../../../src/service/sinks/dead-letters.ts'
+import type { FoundSink } from '../../../src/service/sinks/sink-datasources.ts'
 import { startTestServer } from '../../support/server.ts'
 import { change, defineSandwich, insert } from './events-kitchen.ts'
 import {
@@ -25,6 +28,32 @@ const WAYS: Readonly<Record<string, (response: ServerResponse) => void>> = {
   'hangs-up': (response) => void response.socket!.destroy(),
   hangs: () => undefined,
 }
+
+const LARGE = 'x'.repeat(200_000)
+
+test('sinks: the main thread does not read dead letters of large events', async () => {
+  for (const bytes of [1_000, 200_000]) {
+    const sinks = {
+      measureDead: async () => bytes,
+      listDead: async () => [],
+      readDead: async () => undefined,
+    }
+    const sink = { store: { sinks }, record: { name: 'kitchen' } } as unknown as FoundSink
+    const letters = readDeadLetters({ schemaOf: () => assert.fail() })
+    const work = new Work({ timeLimitMs: 30_000, steps: INLINE_STEPS })
+    const isLeft = bytes > 128 * 1024
+    const parameters = new URLSearchParams()
+    if (isLeft) await assert.rejects(letters.list(sink, parameters, work), TooMuchForThisThread)
+    else assert.deepEqual(await letters.list(sink, parameters, work), { dead: [], next: 0 })
+    const refused = isLeft ? TooMuchForThisThread : /no dead letter of this id/
+    await assert.rejects(letters.inspect(sink, 'x', work), refused)
+    // as a worker thread does it
+    assert.deepEqual(await letters.list(sink, parameters, new Work({ timeLimitMs: 30_000 })), {
+      dead: [],
+      next: 0,
+    })
+  }
+})
 
 onEveryStore(() => {
   test('sinks: receivers that fail, hang, redirect or talk garbage lose nothing and delay nobody else', async () => {
@@ -95,6 +124,26 @@ onEveryStore(() => {
     await insert(server, 'sandwich', { _id: 'a', toppings: ['x'] })
     await eventually(async () => (await sinkOf(server)).status === 'failing', 'it fails')
     assert.equal(receiver.connections(), 0)
+  })
+
+  test('sinks: dead letters of large events are read in a worker thread, and look the same', async () => {
+    await using small = await deadLetters(['a'])
+    await using large = await deadLetters(['a', 'b'], LARGE)
+    const [expected] = await small.dead()
+    const found = await large.dead()
+    const constant = { id: '', seq: 0, date: '' }
+    for (const each of found) {
+      assert.deepEqual({ ...each, ...constant }, { ...expected, ...constant })
+      const read = await large.server.ask('GET', `${large.path}/${each.id}`)
+      assert.equal(read.status, 200, read.text)
+      assert.deepEqual(read.json.event.after, { toppings: [LARGE] })
+      assert.deepEqual({ ...read.json, event: '' }, { ...each, event: '' })
+    }
+    assert.equal(
+      (await large.server.ask('GET', `${large.path}/unknown`)).json.errorCode,
+      'crud:UnknownDeadLetter',
+    )
+    assert.deepEqual(large.server.faults(), [])
   })
 
   test('sinks: after twelve attempts an event is a dead letter, to be looked at, tried again or given up', async () => {

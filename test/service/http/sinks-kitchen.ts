@@ -84,7 +84,7 @@ export interface DeadLetters extends AsyncDisposable {
 }
 
 /** A sink with a dead letter for the insert of each of these sandwiches, behind which an update waits. */
-export async function deadLetters(ids: readonly string[]): Promise<DeadLetters> {
+export async function deadLetters(ids: readonly string[], topping = 'x'): Promise<DeadLetters> {
   await using opened = new AsyncDisposableStack()
   let isOut = true
   const misbehave: Misbehaviour = (response) => {
@@ -97,7 +97,7 @@ export async function deadLetters(ids: readonly string[]): Promise<DeadLetters> 
   await defineSecret(server)
   await addSink(server, sinkTo(receiver.url, { filter: { entity: 'sandwich' } }))
   for (const id of ids) {
-    await insert(server, 'sandwich', { _id: id, name: id, price: 77_777, toppings: ['x'] })
+    await insert(server, 'sandwich', { _id: id, name: id, price: 77_777, toppings: [topping] })
     await change(server, 'sandwich', id, { $append: { toppings: 'y' } })
   }
   const path = '/events/sinks/kitchen/dead'

@@ -130,7 +130,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         [letter!.id, letter!.attempts, letter!.error, letter!.held, attempts.length],
         ['event-4', 12, 'status 500', 8, 12],
       )
-      assert.deepEqual(JSON.parse(letter!.event), log[3])
+      assert.deepEqual(JSON.parse((await store.readDead('a', 'event-4'))!.event), log[3])
       await until(() => state?.dead === 1)
       assert.deepEqual([state!.undelivered, state!.oldestAt], [8, 7])
       isWell = true
