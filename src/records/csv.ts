@@ -3,9 +3,15 @@ import type { CastingContext, CsvError } from 'csv-parse'
 import { Readable } from 'node:stream'
 import type { Json } from '../base/json/json.ts'
 import { parseJson } from '../base/json/parse-json.ts'
-import { type Column, ColumnError, columnsFrom, setAt } from './columns.ts'
+import { type Column, ColumnError, columnFrom, columnsFrom, setAt } from './columns.ts'
 import { detectDelimiter } from './delimiter.ts'
-import { type Chunks, type RecordLimits, RecordsError, type SourceRecord } from './record.ts'
+import {
+  type Chunks,
+  type RecordLimits,
+  RecordsError,
+  type SourceRecord,
+  type UnparsedRecord,
+} from './record.ts'
 
 export interface CsvOptions {
   /** Detected from the header when absent. */
@@ -108,6 +114,43 @@ export async function* readCsv(
   }
 }
 
+/** Leaves rows that make documents of more than `parsedBytes` to another thread. */
+export async function* readSmallCsv(
+  chunks: Chunks,
+  limits: RecordLimits & { readonly parsedBytes: number },
+  options: CsvOptions = {},
+): AsyncGenerator<SourceRecord | UnparsedRecord> {
+  let columns: readonly Column[] | undefined
+  for await (const row of readRows(chunks, limits, options)) {
+    if (!columns) columns = headerFrom(row, limits)
+    else if (isComplete(row, columns) && sizeOf(row, columns) > limits.parsedBytes)
+      yield unparsedFrom(row, columns)
+    else yield recordFrom(row, columns, limits)
+  }
+}
+
+/** A row with its header, as another thread gets it. */
+interface UnparsedRow {
+  readonly names: readonly string[]
+  readonly cells: readonly (string | null)[]
+}
+
+function unparsedFrom(row: CsvRow, columns: readonly Column[]): UnparsedRecord {
+  const { line, cells } = row
+  const unparsed: UnparsedRow = {
+    names: columns.map(({ name }) => name),
+    cells: cells.map((cell) => cell ?? null),
+  }
+  return { line, text: Buffer.from(JSON.stringify(unparsed)), bytes: sizeOf(row, columns) }
+}
+
+/** Parses what `readSmallCsv` left. */
+export function parseRow(text: Buffer, limits: Pick<RecordLimits, 'maxDepth'>): SourceRecord {
+  const { names, cells } = JSON.parse(text.toString('utf8')) as UnparsedRow
+  const row = { line: 1, cells: cells.map((cell) => cell ?? undefined), bytes: text.length }
+  return recordFrom(row, names.map(columnFrom), limits)
+}
+
 function headerFrom({ cells, line }: CsvRow, { maxDepth }: RecordLimits): readonly Column[] {
   try {
     return columnsFrom(
@@ -120,30 +163,43 @@ function headerFrom({ cells, line }: CsvRow, { maxDepth }: RecordLimits): readon
 }
 
 function recordFrom(
-  { cells, line, bytes }: CsvRow,
+  row: CsvRow,
   columns: readonly Column[],
-  limits: RecordLimits,
+  limits: Pick<RecordLimits, 'maxDepth'>,
 ): SourceRecord {
-  if (cells.length !== columns.length) {
+  const { cells, line, bytes } = row
+  if (!isComplete(row, columns)) {
     const problem = `the row has ${cells.length} cells, and the header has ${columns.length}`
     return { line, problem, bytes }
   }
   const document: Record<string, Json> = {}
-  // a row does not repeat the names, but the document does
-  let size = bytes
   for (const [i, column] of columns.entries()) {
     const cell = cells[i]
     if (cell === undefined) continue
-    size += column.name.length
     const value = valueOf(cell, column, limits)
     if (value instanceof ColumnError) return { line, problem: value.message, bytes }
     setAt(document, column.path, value)
   }
-  return { line, document, bytes: size }
+  return { line, document, bytes: sizeOf(row, columns) }
+}
+
+function isComplete({ cells }: CsvRow, columns: readonly Column[]): boolean {
+  return cells.length === columns.length
+}
+
+/** A row does not repeat the names, but the document does. */
+function sizeOf({ cells, bytes }: CsvRow, columns: readonly Column[]): number {
+  let size = bytes
+  for (const [i, { name }] of columns.entries()) if (cells[i] !== undefined) size += name.length
+  return size
 }
 
 /** Texts are converted by the type of their field when the document is stored. */
-function valueOf(cell: string, { isJson, name }: Column, { maxDepth }: RecordLimits): Json | ColumnError {
+function valueOf(
+  cell: string,
+  { isJson, name }: Column,
+  { maxDepth }: Pick<RecordLimits, 'maxDepth'>,
+): Json | ColumnError {
   if (!isJson) {
     const isSound = !cell.includes('\0') && cell.isWellFormed()
     return isSound ? cell : new ColumnError(`the cell "${name}" contains a character that is not allowed`)

@@ -37,7 +37,11 @@ async function* rejoined(
   rest: AsyncIterator<Uint8Array> | undefined,
 ): AsyncGenerator<Uint8Array> {
   try {
-    yield* seen
+    for (const chunk of seen) {
+      // They come at once here, and parsing all of them at a stretch would keep others waiting.
+      await new Promise(setImmediate)
+      yield chunk
+    }
     if (!rest) return
     for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value
   } finally {

@@ -1,8 +1,15 @@
 /** Reads documents in any of the formats. */
-import { type CsvOptions, readCsv } from './csv.ts'
+import { type CsvOptions, parseRow, readCsv, readSmallCsv } from './csv.ts'
 import { readJsonArray } from './json-array.ts'
-import { readNdjson } from './ndjson.ts'
-import type { Chunks, FileFormat, RecordLimits, SourceRecord } from './record.ts'
+import { readNdjson, readSmallNdjson, recordFrom } from './ndjson.ts'
+import type {
+  Chunks,
+  FileFormat,
+  RecordLimits,
+  SourceRecord,
+  StreamedFormat,
+  UnparsedRecord,
+} from './record.ts'
 
 export function readRecords(
   format: FileFormat,
@@ -18,6 +25,25 @@ export function readRecords(
     case 'csv':
       return readCsv(chunks, limits, options)
   }
+}
+
+/** Leaves records of more than `parsedBytes` to another thread. */
+export function readSmallRecords(
+  format: StreamedFormat,
+  chunks: Chunks,
+  limits: RecordLimits & { readonly parsedBytes: number },
+  options: CsvOptions = {},
+): AsyncGenerator<SourceRecord | UnparsedRecord> {
+  return format === 'csv' ? readSmallCsv(chunks, limits, options) : readSmallNdjson(chunks, limits)
+}
+
+/** Parses a record that `readSmallRecords` left, whose line it does not know. */
+export function parseRecord(
+  format: StreamedFormat,
+  text: Buffer,
+  limits: Pick<RecordLimits, 'maxDepth'>,
+): SourceRecord {
+  return format === 'csv' ? parseRow(text, limits) : recordFrom(text, 1, limits)!
 }
 
 export interface RecordBatch<R> {

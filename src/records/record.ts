@@ -21,7 +21,7 @@ export interface BadRecord {
 /** A record that is too large to be parsed on this thread. */
 export interface UnparsedRecord {
   readonly line: number
-  /** Valid UTF-8 that is not blank. */
+  /** UTF-8 for `parseRecord`. */
   readonly text: Uint8Array
   readonly bytes: number
 }
@@ -47,3 +47,5 @@ export type Chunks = AsyncIterable<Uint8Array>
 
 export const FILE_FORMATS = ['ndjson', 'csv', 'json'] as const
 export type FileFormat = (typeof FILE_FORMATS)[number]
+/** Formats of bodies that are read as they arrive. */
+export type StreamedFormat = Exclude<FileFormat, 'json'>

@@ -1,6 +1,7 @@
 /** What an import asks of the service, and a record that a worker thread parses because of its size. */
 import type { ErrorObject } from '../../base/errors.ts'
 import type { Json, JsonObject } from '../../base/json/json.ts'
+import type { StreamedFormat } from '../../records/record.ts'
 import type { DataResponse } from '../../service/response.ts'
 import type { Target } from '../../service/service.ts'
 
@@ -12,7 +13,11 @@ export interface ImportWrite {
 }
 
 /** Parses a record and stores it, in a worker thread. */
-export type OffloadRecord = (target: Target, text: Uint8Array, write: ImportWrite) => Promise<ImportOutcome>
+export type OffloadRecord = (target: Target, text: Uint8Array, write: RecordWrite) => Promise<ImportOutcome>
+
+export interface RecordWrite extends ImportWrite {
+  readonly format: StreamedFormat
+}
 
 export interface ImportOutcome extends Pick<DataResponse, 'modifiedCount' | 'errors'> {
   readonly dataErrors?: readonly { readonly position?: number; readonly errors: readonly ErrorObject[] }[]

@@ -9,7 +9,7 @@ import type { SinkEvent } from '../../service/sink-service.ts'
 import type { SlowRequest } from '../../service/slow/slow-request.ts'
 import type { LoanResult } from '../../base/work/loan.ts'
 import type { Compatibility } from '../compatibility.ts'
-import type { ImportWrite } from '../routes/import-record.ts'
+import type { RecordWrite } from '../routes/import-record.ts'
 import type { Params } from '../routes/route.ts'
 
 /** Settings with which a worker thread opens its copy of the service. */
@@ -64,7 +64,7 @@ export type Task =
   /** A record of an import: the body is its text, and is parsed as a record is. */
   | {
       readonly kind: 'record'
-      readonly write: ImportWrite
+      readonly write: RecordWrite
       readonly entity: string
       readonly version?: string
       readonly idempotency?: Idempotency

@@ -105,8 +105,8 @@ function offloadOperation(threads: Threads, request: Request): Offload {
 }
 
 function offloadRecord(threads: Threads, request: Request): OffloadRecord {
-  return async (target, text, write) => {
-    const task: Task = { kind: 'record', write, ...addressOf(target) }
+  return async (target, text, { format, upsert, stopsOnError }) => {
+    const task: Task = { kind: 'record', write: { format, upsert, stopsOnError }, ...addressOf(target) }
     const { bytes } = await run(threads, request, {
       task,
       body: text,

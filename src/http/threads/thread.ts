@@ -14,7 +14,7 @@ import { openThreadService } from '../../service/open.ts'
 import { printResponse } from '../../service/response.ts'
 import type { Service, Target } from '../../service/service.ts'
 import type { Loan } from '../../base/work/loan.ts'
-import { recordFrom } from '../../records/ndjson.ts'
+import { parseRecord } from '../../records/read.ts'
 import { parseBody } from '../body.ts'
 import { formFor } from '../compatibility.ts'
 import { type ImportOutcome, bodyOf, operationOf } from '../routes/import-record.ts'
@@ -164,7 +164,7 @@ async function importRecord(
   { caller, target, task: { write }, text }: Importing,
 ): Promise<string> {
   const bytes = Buffer.from(text.buffer, text.byteOffset, text.length)
-  const record = during(target.work!, () => recordFrom(bytes, 1, { maxDepth: limits.nesting }))!
+  const record = during(target.work!, () => parseRecord(write.format, bytes, { maxDepth: limits.nesting }))
   if ('problem' in record) {
     return JSON.stringify({ modifiedCount: 0, problem: record.problem } satisfies ImportOutcome)
   }

@@ -222,6 +222,22 @@ export const INPUT_ROWS: readonly Row[] = [
     },
   },
   {
+    id: '15i',
+    what: 'imports of CSV: a row of 1 MB with JSON of 60,000 members, and a header of a million cells',
+    stores: ['sqlite'],
+    expected: { answers: ['200'], limitMs: 20_000, peakMb: 500 },
+    prepare: (on) => on.define('r15i', { any: { type: 'any' } }),
+    async send(on) {
+      const headers = { 'Content-Type': 'text/csv' }
+      const members = times(60_000, (i) => `""k${i}"":1`).join()
+      const texts = [`any:json\n"{${members}}"\n`, `${','.repeat(MILLION)}\n`]
+      const outcomes = []
+      for (const body of texts)
+        outcomes.push(await on.ask('POST', '/data/import/r15i', { body, headers, caller: GREEDY }))
+      return outcomes
+    },
+  },
+  {
     id: '15g',
     what: '30 locks and 30 streamed finds at once, with bodies of 1 MB that are refused',
     stores: ['sqlite'],

@@ -25,7 +25,13 @@ const RECORDS = [
   '',
   '{"_id":"10","s":"z"}',
 ]
-const FIELDS = { s: { type: 'string' }, n: { type: 'bigdecimal' }, any: { type: 'any' } }
+const FIELDS = {
+  s: { type: 'string' },
+  n: { type: 'bigdecimal' },
+  any: { type: 'any' },
+  in: { type: 'object', fields: { t: { type: 'string' }, any: { type: 'any' } } },
+  pad: { type: 'any' },
+}
 
 async function open(): Promise<TestServer> {
   const server = await startTestServer()
@@ -70,6 +76,37 @@ onEveryStore(() => {
         ),
       ]
       assert.deepEqual(told(answer), told(expected), options)
+      assert.equal(await stored(large), await stored(small), options)
+      assert.deepEqual(large.faults(), [])
+    }
+  })
+
+  test('import: large rows of CSV are stored and refused as small ones are', async () => {
+    const header = '_id,s,in.t,in.any:json,any:json'
+    const rows = [
+      '1,a,,"{""n"":12345678901234567890.5}",',
+      '2,"""b"", ä",t,,"[1,2]"',
+      '3,c,,,"{""n"""',
+      '4,"",,,"{""a"":1,""a"":2}"',
+      '1,again,,,',
+      `5,d,,,${'['.repeat(80)}${']'.repeat(80)}`,
+      '6,e,f\0,,',
+      '7,g,,null,"null"',
+      '8,h,,',
+    ]
+    for (const options of ['', '?upsert=true', '?skip=3']) {
+      await using small = await open()
+      await using large = await open()
+      const send = (server: TestServer, lines: readonly string[]): Promise<Answer> =>
+        server.ask('POST', `/data/import/thing${options}`, {
+          body: Buffer.from(lines.join('\n')),
+          headers: { 'Content-Type': 'text/csv' },
+        })
+      const pad = (row: string): string => `${row},"${PADDING}1"`
+      const expected = await send(small, [`${header},pad:json`, ...rows.map((row) => `${row},1`)])
+      const answer = await send(large, [`${header},pad:json`, ...rows.map(pad)])
+      assert.deepEqual(told(answer), told(expected), options)
+      assert.match(answer.text, /is not valid JSON/)
       assert.equal(await stored(large), await stored(small), options)
       assert.deepEqual(large.faults(), [])
     }

@@ -4,22 +4,19 @@ import { ServiceError, type ErrorObject } from '../../../base/errors.ts'
 import { parseTrusted } from '../../../base/json/parse-trusted.ts'
 import { TooMuchForThisThread } from '../../../base/work/work.ts'
 import { yieldEvery } from '../../../base/work/yield-every.ts'
-import { readSmallNdjson } from '../../../records/ndjson.ts'
-import { batchesOf, readRecords } from '../../../records/read.ts'
+import { batchesOf, readRecords, readSmallRecords } from '../../../records/read.ts'
 import {
   type Chunks,
-  type FileFormat,
   type GoodRecord,
   RecordsError,
   type SourceRecord,
   type UnparsedRecord,
 } from '../../../records/record.ts'
 import { type Idempotency, partOf } from '../../../service/idempotency.ts'
-import { type ImportOutcome, type ImportWrite, bodyOf, operationOf } from '../import-record.ts'
+import { type ImportOutcome, type RecordWrite, bodyOf, operationOf } from '../import-record.ts'
 import { type Call, targetOf } from '../route.ts'
 
-export interface ImportOptions extends ImportWrite {
-  readonly format: FileFormat
+export interface ImportOptions extends RecordWrite {
   /** Records to leave out at the beginning. */
   readonly skip: number
   readonly delimiter?: string
@@ -84,10 +81,10 @@ function recordsIn(call: Call, { format, delimiter }: ImportOptions): AsyncItera
   const limits = { maxBytes: MAX_RECORD_BYTES, maxDepth }
   const rest = yieldEvery(SLICE_MS)
   const pieces = paced(piecesOf(chunks), rest)
-  const records =
-    format === 'ndjson' && call.offloadRecord
-      ? readSmallNdjson(pieces, { ...limits, parsedBytes: MAX_INLINE_BYTES })
-      : readRecords(format, pieces, limits, delimiter === undefined ? {} : { delimiter })
+  const csv = delimiter === undefined ? {} : { delimiter }
+  const records = call.offloadRecord
+    ? readSmallRecords(format, pieces, { ...limits, parsedBytes: MAX_INLINE_BYTES }, csv)
+    : readRecords(format, pieces, limits, csv)
   return paced<ImportRecord>(records, rest)
 }
 
@@ -118,7 +115,7 @@ const PIECE_BYTES = 8 * 1024
 /** Runs as a request of its own: on this thread if it is small, otherwise in a worker thread. */
 async function store(
   call: Call,
-  write: ImportWrite,
+  write: RecordWrite,
   { first, good }: { readonly first: number; readonly good: readonly Importable[] },
 ): Promise<ImportOutcome> {
   const { app, caller, offload, offloadRecord, upload } = call

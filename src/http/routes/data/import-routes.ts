@@ -2,7 +2,7 @@
 import { ServiceError } from '../../../base/errors.ts'
 import { Type } from '../../../base/json/shape.ts'
 import { DELIMITERS } from '../../../records/delimiter.ts'
-import type { FileFormat } from '../../../records/record.ts'
+import type { StreamedFormat } from '../../../records/record.ts'
 import { unsupported } from '../../body.ts'
 import { type ImportOptions, importBody } from './import-body.ts'
 import {
@@ -101,7 +101,7 @@ function optionsFrom({ upload }: Call, parameters: URLSearchParams): ImportOptio
   }
 }
 
-function formatOf(type: string): FileFormat {
+function formatOf(type: string): StreamedFormat {
   if (type === STREAM_TYPE) return 'ndjson'
   if (type === CSV_TYPE) return 'csv'
   throw unsupported(`send the documents as ${STREAM_TYPE} or ${CSV_TYPE}`)
