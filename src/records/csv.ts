@@ -1,5 +1,5 @@
 /** Reads CSV: a header with the paths of fields, then one document per row. */
-import type { CastingContext, CsvError } from 'csv-parse'
+import type { CastingContext } from 'csv-parse'
 import { Readable } from 'node:stream'
 import type { Json } from '../base/json/json.ts'
 import { parseJson } from '../base/json/parse-json.ts'
@@ -34,7 +34,7 @@ export async function* readRows(
   { delimiter }: CsvOptions = {},
 ): AsyncGenerator<CsvRow> {
   // most starts import nothing
-  const { parse } = await import('csv-parse')
+  const { CsvError, parse } = await import('csv-parse')
   const begun = await detectDelimiter(chunks, delimiter)
   const parser = parse({
     delimiter: begun.delimiter,
@@ -62,8 +62,8 @@ export async function* readRows(
       bytes = info.bytes
     }
   } catch (error) {
-    const { code, message } = error as CsvError
-    if (typeof code !== 'string' || !code.startsWith('CSV_')) throw error
+    if (!(error instanceof CsvError)) throw error
+    const { code, message } = error
     // rows of the same chunk may not have been handed out yet, so the message knows the line better
     const [, at] = /\bline (\d+)/.exec(message) ?? []
     throw new RecordsError(at === undefined ? line : Number(at), readable(code, message, maxBytes))

@@ -102,6 +102,12 @@ const REFUSED: readonly [rule: string, format: FileFormat, text: string | Buffer
   ['numbers', 'json', '[1]', /must be an array of documents/],
   ['a quote without end', 'csv', 'a\n"x\n', /^line 2: a quote that begins here has no end/],
   ['a quote inside of a cell', 'csv', 'a,b\n"x"y,1\n', /a quote stands inside of a cell/],
+  [
+    'a quote in a cell without quotes',
+    'csv',
+    'a,b\n1,27" screen\n',
+    /^line 2: a quote stands inside of a cell/,
+  ],
   ['a column twice', 'csv', 'a,a\n1,2\n', /"a" stands twice/],
   ['a column inside of another', 'csv', 'a,a.b\n1,2\n', /"a\.b" lies inside of the column "a"/],
   ['a column without a name', 'csv', 'a,\n1,2\n', /"" is no column/],
