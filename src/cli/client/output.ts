@@ -1,11 +1,13 @@
 /** Prints documents: as a table for people, as JSON, as lines of JSON, or as CSV. */
 import { once } from 'node:events'
+import { fstatSync } from 'node:fs'
 import { type Json, isObject } from '../../base/json/json.ts'
 import { parseJson } from '../../base/json/parse-json.ts'
 import { ColumnError, cellsOf } from '../../records/columns.ts'
 import { csvLine } from '../../records/csv-text.ts'
 import { EXIT, Exit } from '../exit.ts'
 import { usageError } from '../usage-error.ts'
+import { writeWhole } from '../write-whole.ts'
 import { tableOf } from './table.ts'
 
 export const FORMATS = ['table', 'json', 'ndjson', 'csv'] as const
@@ -160,8 +162,17 @@ function printTable(columns: readonly string[], sample: readonly Cells[]): Retur
 
 /** Waits until a slow reader has taken what was written. */
 export async function print(text: string): Promise<void> {
+  // Node.js would ignore what does not fit into a file
+  if (isFile()) return writeWhole({ descriptor: process.stdout.fd, name: 'the output' }, text)
   endQuietly()
   if (!process.stdout.write(text)) await once(process.stdout, 'drain')
+}
+
+let isKnownFile: boolean | undefined
+
+function isFile(): boolean {
+  const { fd } = process.stdout as { readonly fd?: number }
+  return (isKnownFile ??= fd !== undefined && fstatSync(fd).isFile())
 }
 
 let isListening = false

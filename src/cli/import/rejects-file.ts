@@ -1,7 +1,8 @@
 /** The file of rejected documents: one line of JSON for each, with its errors. */
-import { closeSync, fstatSync, openSync, writeSync } from 'node:fs'
+import { closeSync, fstatSync, openSync } from 'node:fs'
 import type { ServiceError } from '../../base/errors.ts'
 import { EXIT, Exit } from '../exit.ts'
+import { writeWhole } from '../write-whole.ts'
 
 export interface RejectsFile extends Disposable {
   /** `document` is JSON text. */
@@ -16,8 +17,8 @@ export function openRejectsFile(path: string, isResumed: boolean): RejectsFile {
   return {
     add(entity, document, errors) {
       const shown = errors.map((error) => error.toObject())
-      writeSync(
-        file,
+      writeWhole(
+        { descriptor: file, name: 'the file of rejects' },
         `{"entity":${JSON.stringify(entity)},"document":${document},"errors":${JSON.stringify(shown)}}\n`,
       )
     },

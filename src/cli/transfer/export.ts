@@ -12,6 +12,7 @@ import type { Environment } from '../config/settings.ts'
 import { EXIT, Exit } from '../exit.ts'
 import { createProgress } from '../run/progress.ts'
 import { usageError } from '../usage-error.ts'
+import { writeWhole } from '../write-whole.ts'
 import { type CsvColumn, cellText, csvColumns } from './csv-columns.ts'
 import { lastId } from './last-document.ts'
 
@@ -51,7 +52,8 @@ export async function runExport(flags: ExportFlags, environment: Environment): P
   try {
     const began = performance.now()
     const body = { ...selection(flags, after), ...projectionOf(flags.fields), ...sortFrom(sort) }
-    const write = target ? (text: string): Promise<unknown> => target.write(text) : print
+    const file = target && { descriptor: target.fd, name: output! }
+    const write = file ? async (text: string): Promise<void> => writeWhole(file, text) : print
     const path = dataPath('find', entity, version)
     const total = await countOf(client, path, body)
     const found = documentsIn(client, path, body)
@@ -153,18 +155,23 @@ async function writeAll(
   const progress = createProgress(process.stderr)
   let done = 0
   let chunk = ''
+  const flush = async (): Promise<void> => {
+    const text = chunk
+    // what could not be written is not written a second time
+    chunk = ''
+    await write(text)
+  }
   try {
     for await (const { text, documents } of pieces) {
       chunk += text
       done += documents
       if (chunk.length < CHUNK) continue
-      await write(chunk)
-      chunk = ''
+      await flush()
       progress.show({ phase: 'exporting', done, total: Math.max(total, done) })
     }
   } finally {
     // what arrived before a failure is kept: --continue goes on after it
-    if (chunk !== '') await write(chunk)
+    if (chunk !== '') await flush()
     progress.end()
   }
   return done

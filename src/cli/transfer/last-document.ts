@@ -24,12 +24,12 @@ export async function lastId(path: string): Promise<Json | undefined> {
       tail = Buffer.concat([buffer, tail])
     }
     const end = tail.lastIndexOf(0x0a)
-    await file.truncate(begin + end + 1)
-    if (end < 0) return undefined
     const line = tail.subarray(tail.lastIndexOf(0x0a, end - 1) + 1, end).toString('utf8')
-    const id = idIn(line)
-    if (id === undefined)
+    const id = end < 0 ? undefined : idIn(line)
+    // another file must not lose its end
+    if (end < 0 ? !isBegunDocument(tail) : id === undefined)
       throw new Exit(EXIT.failed, `the last line of ${path} is no exported document with an _id`)
+    await file.truncate(begin + end + 1)
     return id
   } finally {
     await file.close()
@@ -41,6 +41,13 @@ function lineEnds(bytes: Buffer): number {
   if (last < 0) return 0
   return last > 0 && bytes.lastIndexOf(0x0a, last - 1) >= 0 ? 2 : 1
 }
+
+/** Whether a first line that was cut off is the beginning of an exported document; also if there is nothing of it. */
+function isBegunDocument(line: Buffer): boolean {
+  return DOCUMENT.startsWith(line.toString('utf8', 0, DOCUMENT.length))
+}
+
+const DOCUMENT = '{"'
 
 function idIn(line: string): Json | undefined {
   try {

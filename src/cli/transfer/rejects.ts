@@ -1,7 +1,8 @@
 /** The file of records that an import rejected: one line of JSON each, with the place and the errors. */
-import { closeSync, fstatSync, ftruncateSync, openSync, writeSync } from 'node:fs'
+import { closeSync, fstatSync, ftruncateSync, openSync } from 'node:fs'
 import type { Json } from '../../base/json/json.ts'
 import { EXIT, Exit } from '../exit.ts'
+import { writeWhole } from '../write-whole.ts'
 
 export interface Rejects extends Disposable {
   readonly add: (reject: Readonly<Record<string, Json>>) => void
@@ -25,7 +26,8 @@ export function openRejects(path: string, keptBytes: number): Rejects {
   return {
     add(reject) {
       const at = opened()
-      writeSync(at, `${JSON.stringify(reject)}\n`, fstatSync(at).size)
+      const file = { descriptor: at, name: 'the file of rejects' }
+      writeWhole(file, `${JSON.stringify(reject)}\n`, fstatSync(at).size)
     },
     bytes: () => (file === undefined ? 0 : fstatSync(file).size),
     [Symbol.dispose]: () => {

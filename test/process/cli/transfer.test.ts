@@ -1,11 +1,13 @@
 /** `smalt import FILE…` and `smalt export`, and the route for imports, against a real process on every kind of store. */
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { startCli } from '../../support/cli-process.ts'
 import { type Ended, runCommand } from '../../support/command.ts'
+import { PROGRAM } from '../../support/program.ts'
 import { metadataDocument } from '../../support/service.ts'
 import { type SmaltProcess, startSmalt } from '../../support/smalt-process.ts'
 import { type Place, freshPlace, onEveryStore } from '../../support/store-kind.ts'
@@ -219,6 +221,37 @@ onEveryStore((kind) => {
     assert.equal((await smalt.ask('POST', '/data/delete/exported', { query: { $and: [] } })).status, 200)
     assert.equal((await run('export', '--entity', 'exported', '--as-of', now)).out, whole)
     assert.equal((await run('export', '--entity', 'exported')).out, '')
+  })
+
+  test(
+    'export: a file that cannot take all of it is a failure',
+    { skip: process.platform === 'win32' },
+    async () => {
+      await define('full')
+      const data = ['a', 'b', 'c'].map((_id) => ({ _id, name: 'x'.repeat(60_000) }))
+      assert.equal((await smalt.ask('PUT', '/data/insert/full', { data })).status, 200)
+      for (const rest of ['--output full.ndjson', '> full.ndjson', '--format json > full.json']) {
+        const command = `ulimit -f 200; exec "$0" "$@" ${rest}`
+        const args = [process.execPath, PROGRAM, 'export', '--entity', 'full', '--url', smalt.url]
+        const ended = spawnSync('sh', ['-c', command, ...args], { cwd: scratch, encoding: 'utf8' })
+        assert.equal(ended.status, 1, rest)
+        assert.match(ended.stderr, /^smalt: (?:full\.ndjson|the output) cannot be written: EFBIG/m)
+      }
+      const continued = await run('export', '--entity', 'full', '--output', 'full.ndjson', '--continue')
+      assert.equal(continued.code, 0, continued.err)
+      assert.equal(
+        readFileSync(join(scratch, 'full.ndjson'), 'utf8'),
+        (await run('export', '--entity', 'full')).out,
+      )
+    },
+  )
+
+  test('export: --continue leaves a file alone that is no export', async () => {
+    for (const text of ['my notes', 'my notes\nand more', '{"a":1}\n{"_id"']) {
+      const file = write('notes.txt', text)
+      const { code, err } = await run('export', '--entity', 'exported', '--output', file, '--continue')
+      assert.deepEqual([code, readFileSync(join(scratch, file), 'utf8')], [1, text], err)
+    }
   })
 
   test('import --infer: shows metadata first, and creates the entity when told so', async () => {
