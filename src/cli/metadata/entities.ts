@@ -54,7 +54,9 @@ export function entitiesIn(directory: string): Entities {
     const schemas = files
       .filter((file) => file !== INFO)
       .map((file) => [file.slice(0, -'.json'.length), schemaIn(join(folder, file), name)] as const)
-    entities.set(name, { info: infoIn(join(folder, INFO), name), schemas: new Map(schemas) })
+    const info = infoIn(join(folder, INFO), name)
+    if (schemas.length === 0) throw problem(`${folder} has no version, such as 1.0.0.json`)
+    entities.set(name, { info, schemas: new Map(schemas) })
   }
   return entities
 }

@@ -82,23 +82,34 @@ async function apply(client: Client, directory: string, flags: MetadataFlags): P
   if (changes.length === 0) return
   const documents = newVersions(wanted, present, changes)
   const strict = `strict=${flags.lenient !== true}`
-  if (flags['dry-run'] === true) return await rehearse(client, documents, strict)
+  const early = changes.filter((change) => isEnabledDefault(change, wanted))
+  if (flags['dry-run'] === true) return await rehearse(client, { wanted, changes, early, documents, strict })
   if (!deletesDocuments) refuseFilledEntities(changes)
   await confirm(changes, flags.yes === true)
+  for (const { entity, version, status } of early) await setStatus(client, entity, version!, status!)
   // what refers to each other must arrive together, so there is one request for all documents
   if (documents.length > 0) warn(await client.ask('PUT', `/metadata?${strict}`, { body: documents }))
   const sent = new Set(documents.map(({ entityInfo }) => textIn(entityInfo, 'name')))
-  for (const { kind, entity, version, status } of changes) {
+  for (const change of changes) {
+    const { kind, entity, version, status } = change
+    if (early.includes(change)) continue
     if (kind === 'change info' && !sent.has(entity))
-      warn(
-        await client.ask('PUT', `/metadata/${encodeURIComponent(entity)}?${strict}`, {
-          body: wanted.get(entity)!.info,
-        }),
-      )
+      await changeInfo(client, wanted.get(entity)!.info, strict)
     if (kind === 'change status') await setStatus(client, entity, version!, status!)
     if (kind === 'drop entity') await drop(client, entity, deletesDocuments)
   }
   process.stderr.write(`applied ${changes.length} change${changes.length === 1 ? '' : 's'}\n`)
+}
+
+/** Whether it enables the default version, which must not be disabled when entity info names it. */
+function isEnabledDefault({ kind, entity, version, status }: Change, wanted: Entities): boolean {
+  if (kind !== 'change status' || status === 'disabled') return false
+  return version !== undefined && textIn(wanted.get(entity)!.info, 'defaultVersion') === version
+}
+
+async function changeInfo(client: Client, info: JsonObject, parameters: string): Promise<void> {
+  const path = `/metadata/${encodeURIComponent(textIn(info, 'name'))}?${parameters}`
+  warn(await client.ask('PUT', path, { body: info }))
 }
 
 /** Entities to be dropped, with the number of their documents. */
@@ -188,14 +199,34 @@ function newVersions(wanted: Entities, present: Entities, changes: readonly Chan
   })
 }
 
-/** The service answers what would happen. One that has no dry run yet leaves it at the list of changes. */
-async function rehearse(client: Client, documents: readonly JsonObject[], strict: string): Promise<void> {
-  if (documents.length > 0) {
-    try {
-      warn(await client.ask('PUT', `/metadata?${strict}&dryRun=true`, { body: documents }))
-    } catch (error) {
-      if (!(error instanceof Exit) || !error.message.includes('no parameter "dryRun"')) throw error
-    }
+interface Rehearsal {
+  readonly wanted: Entities
+  readonly changes: readonly Change[]
+  readonly early: readonly Change[]
+  readonly documents: readonly JsonObject[]
+  readonly strict: string
+}
+
+/**
+ * The service answers what would happen to entity info and versions. It is not asked about what only the changes before
+ * it make possible. One that has no dry run yet leaves it at the list of changes.
+ */
+async function rehearse(
+  client: Client,
+  { wanted, changes, early, documents, strict }: Rehearsal,
+): Promise<void> {
+  const enabled = new Set(early.map(({ entity }) => entity))
+  const sent = documents.filter(({ entityInfo }) => !enabled.has(textIn(entityInfo, 'name')))
+  const infos = changes.flatMap(({ kind, entity }) =>
+    kind === 'change info' && !enabled.has(entity) ? [wanted.get(entity)!.info] : [],
+  )
+  const names = new Set(sent.map(({ entityInfo }) => textIn(entityInfo, 'name')))
+  const parameters = `${strict}&dryRun=true`
+  try {
+    if (sent.length > 0) warn(await client.ask('PUT', `/metadata?${parameters}`, { body: sent }))
+    for (const info of infos) if (!names.has(textIn(info, 'name'))) await changeInfo(client, info, parameters)
+  } catch (error) {
+    if (!(error instanceof Exit) || !error.message.includes('no parameter "dryRun"')) throw error
   }
   process.stderr.write('nothing was changed\n')
 }

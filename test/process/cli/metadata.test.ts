@@ -1,6 +1,6 @@
 /** `smalt metadata`, from outside, against a real process on every kind of store. */
 import assert from 'node:assert/strict'
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -154,6 +154,51 @@ onEveryStore(() => {
     assert.equal((await run(smalt, 'diff', 'm', '--lenient')).code, 2)
     edit('m/order/entity.json', (info) => delete info['indexs'])
     assert.equal((await run(smalt, 'apply', 'm')).code, 0)
+  })
+
+  test('metadata apply: a disabled version is enabled before it becomes the default', async () => {
+    edit('m/order/entity.json', (info) => (info['defaultVersion'] = '1.0.0'))
+    edit('m/order/1.1.0.json', (version) => (version.status.value = 'disabled'))
+    const back = await run(smalt, 'apply', 'm', '--yes')
+    assert.equal(back.code, 0, back.err)
+    edit('m/order/entity.json', (info) => (info['defaultVersion'] = '1.1.0'))
+    edit('m/order/1.0.0.json', (version) => (version.status.value = 'disabled'))
+    edit('m/order/1.1.0.json', (version) => (version.status.value = 'active'))
+    const rehearsed = await run(smalt, 'apply', 'm', '--yes', '--dry-run')
+    assert.equal(rehearsed.code, 0, rehearsed.err)
+    const forth = await run(smalt, 'apply', 'm', '--yes')
+    assert.equal(forth.code, 0, forth.err)
+    assert.equal((await run(smalt, 'diff', 'm')).out, 'no changes\n')
+    edit('m/order/1.0.0.json', (version) => (version.status.value = 'deprecated'))
+    assert.equal((await run(smalt, 'apply', 'm')).code, 0)
+  })
+
+  test('metadata apply: a dry run asks the service about entity info, too', async () => {
+    const data = [{ customer: 'same' }, { customer: 'same' }]
+    assert.equal((await smalt.ask('PUT', '/data/insert/order', { data })).json.modifiedCount, 2)
+    const before = readFileSync(join(scratch, 'm/order/entity.json'), 'utf8')
+    edit(
+      'm/order/entity.json',
+      (info) => (info['indexes'] = [{ unique: true, fields: [{ field: 'customer' }] }]),
+    )
+    for (const more of [['--dry-run'], ['--yes']]) {
+      const { code, err } = await run(smalt, 'apply', 'm', ...more)
+      assert.deepEqual([code, /metadata:InvalidIndex/.test(err)], [1, true], err)
+    }
+    writeFileSync(join(scratch, 'm/order/entity.json'), before)
+    assert.equal(
+      (await smalt.ask('POST', '/data/delete/order', { query: { $and: [] } })).json.modifiedCount,
+      2,
+    )
+  })
+
+  test('metadata apply: an entity without any version is refused', async () => {
+    mkdirSync(join(scratch, 'm/empty'))
+    writeFileSync(join(scratch, 'm/empty/entity.json'), '{"name":"empty"}')
+    const { code, err } = await run(smalt, 'apply', 'm')
+    rmSync(join(scratch, 'm/empty'), { recursive: true })
+    assert.equal(code, 3)
+    assert.match(err, /m\/empty has no version, such as 1\.0\.0\.json/)
   })
 
   test('metadata apply: asks before it removes, and --prune removes entities without files', async () => {
