@@ -99,7 +99,13 @@ function asForeseenBackup(error: unknown, { from, file }: BackupOptions): unknow
   const { code, message } = error as NodeJS.ErrnoException
   if (message === 'there is no store')
     return new MoveError('unreachable', `there is no store in ${maskLocation(from)}`, error)
-  if (typeof code === 'string' && /^E[A-Z]+$/.test(code) && message.includes(file))
+  const isOfFile = typeof code === 'string' && /^E[A-Z]+$/.test(code) && message.includes(file)
+  // a write that finds no room does not name its file
+  if (isOfFile || NO_ROOM.has(code ?? ''))
     return new MoveError('failed', `the backup cannot be written: ${message}`, error)
+  if (code === 'ERR_SQLITE_ERROR')
+    return new MoveError('failed', `the backup cannot be made: ${message}`, error)
   return error
 }
+
+const NO_ROOM: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO'])

@@ -61,7 +61,11 @@ async function restoreOnce(options: RestoreOptions): Promise<Restored> {
 
 function asRestoreError(error: unknown, { file }: RestoreOptions): unknown {
   if (error instanceof BackupError) return new MoveError('failed', `${file}: ${error.message}`, error)
-  const { code } = error as NodeJS.ErrnoException
+  const { code, message } = error as NodeJS.ErrnoException
   if (code === 'ENOENT') return new MoveError('location', `there is no file ${file}`, error)
+  if (UNREADABLE.has(code ?? ''))
+    return new MoveError('location', `${file} cannot be read: ${message}`, error)
   return error
 }
+
+const UNREADABLE: ReadonlySet<string> = new Set(['EISDIR', 'EACCES', 'EPERM', 'EIO'])

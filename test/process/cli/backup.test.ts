@@ -1,6 +1,6 @@
 /** Backups: complete or not there, and loaded completely or not at all. */
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -182,6 +182,22 @@ onEveryStore(() => {
       assert.equal(ended.code, 1)
       assert.match(ended.err, /damaged/)
     }
+  })
+
+  const onUnix = { skip: process.platform === 'win32' }
+  test('backup: without room for it there is no file, and a message', onUnix, async () => {
+    await using place = await freshPlace()
+    await (await open(place.location))[Symbol.asyncDispose]()
+    const room = mkdtempSync(join(directory, 'room-'))
+    const args = [process.execPath, PROGRAM, 'backup', join(room, 'b.jsonl.gz'), '--store', place.location]
+    const limited = ['-c', 'ulimit -f 1; exec "$0" "$@"', ...args]
+    const { status, stderr } = spawnSync('sh', limited, { encoding: 'utf8' })
+    assert.equal(status, 1, stderr)
+    assert.match(stderr, /^smalt: the backup cannot be (?:written|made): .+\n$/)
+    assert.deepEqual(readdirSync(room), [])
+    const read = await runCommand(['restore', room, '--data', join(room, 'none')])
+    // how large a directory is depends on the file system
+    assert.match(read.err, /^smalt: .*(?: cannot be read: EISDIR|: it is too short)/)
   })
 
   test(`backup: killed ${ROUNDS} times while it is made, and as often while it is restored, nothing is half done (seed ${SEED})`, async (t) => {
