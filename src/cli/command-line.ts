@@ -20,8 +20,14 @@ export async function runCommandLine(args: readonly string[]): Promise<void> {
     if (error instanceof Exit) fail(error.code, error.message)
     else if (error instanceof ConfigError || error instanceof OpenNetworkError)
       fail(EXIT.config, error.message)
+    else if (isSystemError(error)) fail(EXIT.failed, error.message)
     else throw error
   }
+}
+
+/** Such as a file that cannot be written: no mistake of the program, and the message names the call. */
+function isSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'syscall' in error && 'code' in error && typeof error.code === 'string'
 }
 
 function fail(code: number, message: string): void {

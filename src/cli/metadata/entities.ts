@@ -1,6 +1,6 @@
 /** The metadata of all entities, in files or in a service: entity info, and the schema of each version. */
 import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { type Json, type JsonObject, isArray, isObject, member } from '../../base/json/json.ts'
 import { parseJson } from '../../base/json/parse-json.ts'
 import type { Client } from '../client/client.ts'
@@ -113,10 +113,9 @@ export function writeEntities(directory: string, entities: Entities): readonly s
   const changed: string[] = []
   for (const [path, text] of wanted) {
     const file = join(directory, path)
-    if (present.includes(path) && readFileSync(file, 'utf8') === text) continue
+    if (present.includes(path) && fileText(file) === text) continue
     mkdirSync(join(file, '..'), { recursive: true, mode: 0o755 })
-    writeFileSync(`${file}.next`, text, { mode: 0o644 })
-    renameSync(`${file}.next`, file)
+    replaceFile(file, text)
     changed.push(file)
   }
   for (const path of present) {
@@ -125,6 +124,26 @@ export function writeEntities(directory: string, entities: Entities): readonly s
     changed.push(join(directory, path))
   }
   return changed
+}
+
+function fileText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new Exit(EXIT.failed, `${file} cannot be read: ${(error as Error).message}`)
+  }
+}
+
+/** An interruption leaves at most a hidden file, which nobody takes for metadata. */
+function replaceFile(file: string, text: string): void {
+  const next = join(dirname(file), `.${basename(file)}.next`)
+  try {
+    writeFileSync(next, text, { mode: 0o644 })
+    renameSync(next, file)
+  } catch (error) {
+    rmSync(next, { force: true })
+    throw new Exit(EXIT.failed, `${file} cannot be written: ${(error as Error).message}`)
+  }
 }
 
 function textOf(value: Json): string {

@@ -13,9 +13,14 @@ const FUNCTIONS = ['sum', 'avg', 'min', 'max', 'distinct']
 
 /** `--by date:month` truncates a date; `--value total=sum:amount` names a value of each group. */
 export function aggregation({ by = [], value = [], having }: AggregateFlags): JsonObject {
+  const values = new Map<string, Json>()
+  for (const [name, call] of value.map(valueFrom)) {
+    if (values.has(name)) throw usageError(`two values have the name ${name}; give each its own`)
+    values.set(name, call)
+  }
   return {
     ...(by.length > 0 && { groupBy: by.map(groupFrom) }),
-    ...(value.length > 0 && { values: Object.fromEntries(value.map(valueFrom)) }),
+    ...(value.length > 0 && { values: Object.fromEntries(values) }),
     ...(having !== undefined && { having: jsonFrom(having, '--having') }),
   }
 }

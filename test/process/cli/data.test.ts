@@ -266,6 +266,7 @@ const MISUSED: readonly [args: readonly string[], problem: RegExp][] = [
   [['update', 'e', 'true', '{'], /the update is not valid JSON/],
   [['delete', 'e'], /delete takes ENTITY FILTER/],
   [['aggregate', 'e', '--value', 'total=summ:x'], /--value must be NAME=count/],
+  [['aggregate', 'e', '--value', 'n=count', '--value', 'n=sum:x'], /two values have the name n/],
   [['completion', 'bsh'], /completion takes bash, zsh, fish; did you mean bash\?/],
 ]
 

@@ -1,6 +1,15 @@
 /** `smalt metadata`, from outside, against a real process on every kind of store. */
 import assert from 'node:assert/strict'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -190,6 +199,24 @@ onEveryStore(() => {
       (await smalt.ask('POST', '/data/delete/order', { query: { $and: [] } })).json.modifiedCount,
       2,
     )
+  })
+
+  test('metadata pull: a file that cannot be written is named, and nothing unfinished is left', async () => {
+    const file = join(scratch, 'no-directory')
+    writeFileSync(file, 'mine')
+    for (const args of [
+      ['metadata', 'pull', file, '--url', smalt.url],
+      ['init', file],
+    ]) {
+      const { code, err } = await runCommand(args)
+      assert.deepEqual([code, /^smalt: E[A-Z]+: .*no-directory/.test(err)], [1, true], err)
+    }
+    assert.equal(readFileSync(file, 'utf8'), 'mine')
+    mkdirSync(join(scratch, 'p/order/entity.json'), { recursive: true })
+    const { code, err } = await runCommand(['metadata', 'pull', 'p', '--url', smalt.url], { cwd: scratch })
+    assert.equal(code, 1)
+    assert.match(err, /^smalt: .*order\/entity\.json/)
+    assert.deepEqual(readdirSync(join(scratch, 'p/order')), ['entity.json'])
   })
 
   test('metadata apply: an entity without any version is refused', async () => {
