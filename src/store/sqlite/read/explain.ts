@@ -73,7 +73,8 @@ function winningPlan(steps: readonly Step[], table: Table, returnsRows: boolean)
   const details = steps.map(([, , , detail]) => detail)
   // An index that is scanned and then sorted is only a smaller table.
   const isSorted = returnsRows && details.includes('USE TEMP B-TREE FOR ORDER BY')
-  const serving = isSorted ? details.filter((detail) => !detail.startsWith('SCAN ')) : details
+  const scan = `SCAN ${table.name} `
+  const serving = isSorted ? details.filter((detail) => !detail.startsWith(scan)) : details
   const used = serving.flatMap((detail) => indexesIn(detail, table))
   const isByPrimaryKey = details.some(
     (detail) =>
