@@ -448,6 +448,24 @@ onEveryStore(() => {
     assert.deepEqual(Object.keys((await server.ask('GET', path)).json.more).sort(), done)
   })
 
+  test('documents: a merge patch removes members of an object that the caller may not read', async () => {
+    const text = { type: 'string' }
+    const fields = { a: text, b: { ...text, constraints: { required: true } } }
+    const mine = { field: '_id', op: '=', rvalue: '$caller.principal' }
+    await server.define('screened', {
+      home: { type: 'object', fields, access: { find: ['hr'] } },
+      ruled: { type: 'object', fields, access: { find: [{ role: 'anyone', where: mine }] } },
+    })
+    const document = { _id: 'me', home: { a: 'x', b: 'y' }, ruled: { a: 'x', b: 'y' } }
+    assert.equal((await server.ask('POST', '/documents/screened', { body: document })).status, 201)
+    const body = { home: { a: null }, ruled: { a: null } }
+    const patched = await server.ask('PATCH', '/documents/screened/me', { body })
+    assert.equal(patched.status, 200, patched.text)
+    const known = { roles: ['hr'], headers: { 'Smalt-Principal': 'me' } }
+    const { json } = await server.ask('GET', '/documents/screened/me', known)
+    assert.deepEqual([json.home, json.ruled], [{ b: 'y' }, { b: 'y' }])
+  })
+
   test('documents: a merge patch replaces no value that the caller may not read', async () => {
     const hidden = { type: 'any', access: { find: ['hr'] } }
     const mine = { field: '_id', op: '=', rvalue: '$caller.principal' }

@@ -3,6 +3,7 @@
  * the same requests, the same access and the same writes.
  */
 import type { Caller } from '../../access/caller.ts'
+import { viewOf } from '../../access/view.ts'
 import { ServiceError } from '../../base/errors.ts'
 import { type Json, type JsonObject, isObject, sameJson } from '../../base/json/json.ts'
 import { during } from '../../base/work/work.ts'
@@ -235,10 +236,15 @@ async function mergeWithCurrent(
   request: Naming,
   changes: JsonObject,
 ): Promise<{ readonly steps: Update<Named>; readonly read: Returned | undefined }> {
-  const { deps, target, query } = request
+  const { deps, caller, target, query } = request
+  const schema = deps.schemaOf(target.entity, target.version)
   let read: Returned | undefined
   const context: MergeContext = {
-    schema: deps.schemaOf(target.entity, target.version),
+    schema,
+    isReadable(field) {
+      const condition = viewOf(schema)(caller).conditionOn(field, 'find')
+      return condition !== 'never' && condition.length === 0
+    },
     charge: (step) => charged(request, step),
     now: requestTimeOf(deps, target.work),
     async read(merged) {

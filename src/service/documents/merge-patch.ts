@@ -5,7 +5,7 @@ import { parseTrusted } from '../../base/json/parse-trusted.ts'
 import { spend, spendParsing } from '../../base/work/work.ts'
 import type { Named } from '../../lang/query.ts'
 import type { Update, UpdateStep } from '../../lang/update.ts'
-import { type Field, type Fields, isComputed } from '../../schema/field.ts'
+import { type Field, type Fields, type ObjectField, isComputed } from '../../schema/field.ts'
 import { withRequestTime } from '../../schema/request-time.ts'
 import type { Schema } from '../../schema/schema.ts'
 import type { JsonText } from '../response.ts'
@@ -13,6 +13,8 @@ import type { JsonText } from '../response.ts'
 /** What a patch may need to know. */
 export interface MergeContext {
   readonly schema: Schema
+  /** Whether the caller may read the field in every document. */
+  readonly isReadable: (field: Field) => boolean
   /**
    * Reads the document as it is. Called only if the update depends on it, because the patch merges into values without
    * schema, whose paths are given, or creates an object only where there is none. The update must then not be applied to
@@ -27,8 +29,8 @@ export interface MergeContext {
 
 /** Values of the patch are literals, whatever they look like; only `{"$now": true}` stands for a date. */
 export async function mergeUpdate(patch: JsonObject, context: MergeContext): Promise<Update<Named>> {
-  const { schema, read, charge, now } = context
-  const merging: Merging = { schema, set: new Map(), unset: [], pending: [] }
+  const { schema, isReadable, read, charge, now } = context
+  const merging: Merging = { schema, isReadable, set: new Map(), unset: [], pending: [] }
   mergeMembers(patch, schema.root.fields, { path: [], merging })
   const { set, unset, pending } = merging
   if (pending.length > 0) {
@@ -59,8 +61,7 @@ function resolveAll(pending: readonly Pending[], text: JsonText, set: Merging['s
 
 type Path = readonly string[]
 
-interface Merging {
-  readonly schema: Schema
+interface Merging extends Pick<MergeContext, 'schema' | 'isReadable'> {
   readonly set: Map<Path, Json>
   readonly unset: Path[]
   readonly pending: Pending[]
@@ -102,18 +103,23 @@ function mergeMember(value: Json, field: Field, { path, merging }: Place): void 
     return
   }
   if (value === null) merging.unset.push(path)
-  else if (field.kind === 'object' && isObject(value)) mergeObject(value, field.fields, { path, merging })
+  else if (field.kind === 'object' && isObject(value)) mergeObject(value, field, { path, merging })
   else if (field.kind === 'simple' && field.type.name === 'any' && isObject(value))
     merging.pending.push({ path, resolve: (current) => merged(current, value), merges: true })
   else merging.set.set(path, value)
 }
 
-/** An object exists afterwards, even if the patch only removes members of it. */
-function mergeObject(patch: JsonObject, fields: Fields, place: Place): void {
-  const { set, pending } = place.merging
+/**
+ * An object exists afterwards, even if the patch only removes members of it. An object that the caller may not read looks
+ * as if it did not exist, so it is not created for a removal.
+ */
+function mergeObject(patch: JsonObject, field: ObjectField, place: Place): void {
+  const { set, pending, isReadable } = place.merging
   const writes = set.size + pending.length
-  mergeMembers(patch, fields, place)
-  if (set.size + pending.length === writes) pending.push({ path: place.path, resolve: createEmpty })
+  mergeMembers(patch, field.fields, place)
+  const isWritten = set.size + pending.length > writes
+  const isEmpty = Object.keys(patch).length === 0
+  if (!isWritten && (isEmpty || isReadable(field))) pending.push({ path: place.path, resolve: createEmpty })
 }
 
 function requireSameType(value: Json, { entity }: Schema): void {
