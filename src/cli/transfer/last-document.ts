@@ -44,7 +44,18 @@ function lineEnds(bytes: Buffer): number {
 
 /** Whether a first line that was cut off is the beginning of an exported document; also if there is nothing of it. */
 function isBegunDocument(line: Buffer): boolean {
-  return DOCUMENT.startsWith(line.toString('utf8', 0, DOCUMENT.length))
+  if (!DOCUMENT.startsWith(line.toString('utf8', 0, DOCUMENT.length))) return false
+  const text = line.toString('utf8')
+  return !isJson(text) || idIn(text) !== undefined
+}
+
+function isJson(text: string): boolean {
+  try {
+    parseJson(text, MAX_DEPTH)
+    return true
+  } catch {
+    return false
+  }
 }
 
 const DOCUMENT = '{"'

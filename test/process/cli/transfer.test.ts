@@ -247,7 +247,7 @@ onEveryStore((kind) => {
   )
 
   test('export: --continue leaves a file alone that is no export', async () => {
-    for (const text of ['my notes', 'my notes\nand more', '{"a":1}\n{"_id"']) {
+    for (const text of ['my notes', 'my notes\nand more', '{"a":1}\n{"_id"', '{"name":"x"}']) {
       const file = write('notes.txt', text)
       const { code, err } = await run('export', '--entity', 'exported', '--output', file, '--continue')
       assert.deepEqual([code, readFileSync(join(scratch, file), 'utf8')], [1, text], err)
