@@ -82,11 +82,15 @@ async function apply(client: Client, directory: string, flags: MetadataFlags): P
   if (changes.length === 0) return
   const documents = newVersions(wanted, present, changes)
   const strict = `strict=${flags.lenient !== true}`
-  const early = changes.filter((change) => isEnabledDefault(change, wanted))
+  const early = changes.filter((change) => enablesDefault(change, wanted))
   if (flags['dry-run'] === true) return await rehearse(client, { wanted, changes, early, documents, strict })
   if (!deletesDocuments) refuseFilledEntities(changes)
   await confirm(changes, flags.yes === true)
-  for (const { entity, version, status } of early) await setStatus(client, entity, version!, status!)
+  for (const { entity, version, status } of early) {
+    await setStatus(client, entity, version!, status!)
+    // said at once, because it stays so if what follows is refused
+    process.stderr.write(`${entity} ${version}: ${status}, as the default version must be\n`)
+  }
   // what refers to each other must arrive together, so there is one request for all documents
   if (documents.length > 0) warn(await client.ask('PUT', `/metadata?${strict}`, { body: documents }))
   const sent = new Set(documents.map(({ entityInfo }) => textIn(entityInfo, 'name')))
@@ -102,7 +106,7 @@ async function apply(client: Client, directory: string, flags: MetadataFlags): P
 }
 
 /** Whether it enables the default version, which must not be disabled when entity info names it. */
-function isEnabledDefault({ kind, entity, version, status }: Change, wanted: Entities): boolean {
+function enablesDefault({ kind, entity, version, status }: Change, wanted: Entities): boolean {
   if (kind !== 'change status' || status === 'disabled') return false
   return version !== undefined && textIn(wanted.get(entity)!.info, 'defaultVersion') === version
 }
@@ -216,11 +220,14 @@ async function rehearse(
   { wanted, changes, early, documents, strict }: Rehearsal,
 ): Promise<void> {
   const enabled = new Set(early.map(({ entity }) => entity))
-  const sent = documents.filter(({ entityInfo }) => !enabled.has(textIn(entityInfo, 'name')))
+  if (enabled.size > 0)
+    process.stderr.write(`not checked, because a version is enabled first: ${[...enabled].join(', ')}\n`)
+  // versions may refer to each other, so they are checked together or not at all
+  const sent = documents.some(({ entityInfo }) => enabled.has(textIn(entityInfo, 'name'))) ? [] : documents
   const infos = changes.flatMap(({ kind, entity }) =>
     kind === 'change info' && !enabled.has(entity) ? [wanted.get(entity)!.info] : [],
   )
-  const names = new Set(sent.map(({ entityInfo }) => textIn(entityInfo, 'name')))
+  const names = new Set(documents.map(({ entityInfo }) => textIn(entityInfo, 'name')))
   const parameters = `${strict}&dryRun=true`
   try {
     if (sent.length > 0) warn(await client.ask('PUT', `/metadata?${parameters}`, { body: sent }))
