@@ -38,7 +38,7 @@ async function* rejoined(
 ): AsyncGenerator<Uint8Array> {
   try {
     for (const chunk of seen) {
-      // They come at once here, and parsing all of them at a stretch would keep others waiting.
+      // These chunks are in memory already, so nothing else would run while all of them are parsed.
       await new Promise(setImmediate)
       yield chunk
     }

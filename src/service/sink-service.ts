@@ -14,18 +14,14 @@ export interface SinkOperations {
   replace(caller: Caller, name: string, body: Json | undefined): Promise<Json>
   remove(caller: Caller, name: string): Promise<Json>
   /** Dead letters, by `since` and `limit`. */
-  dead(
-    caller: Caller,
-    name: string,
-    page: InspectedBy & { readonly parameters: URLSearchParams },
-  ): Promise<Json>
-  inspect(caller: Caller, name: string, letter: InspectedBy & { readonly eventId: string }): Promise<Json>
+  dead(caller: Caller, name: string, page: Budgeted & { readonly parameters: URLSearchParams }): Promise<Json>
+  inspect(caller: Caller, name: string, letter: Budgeted & { readonly eventId: string }): Promise<Json>
   /** Redrives one dead letter, or all of them. */
   redrive(caller: Caller, name: string, eventId?: string): Promise<Json>
   discard(caller: Caller, name: string, eventId: string): Promise<Json>
 }
 
-interface InspectedBy {
+interface Budgeted {
   /** The budget of the request. */
   readonly work?: Work
 }

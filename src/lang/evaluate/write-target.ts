@@ -93,7 +93,7 @@ export function insertAt(
 ): void {
   const array = arrayAt(place, ref)
   const position = index === undefined ? array.length : fromEnd(index, array.length)
-  const path = `${ref.path}.${index}`
+  const path = `${ref.path}.${index ?? position}`
   if (position < 0) throw beforeStart(path)
   pad(array, position, { path, place })
   if (values.length <= MAX_ARGUMENTS) {

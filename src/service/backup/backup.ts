@@ -108,4 +108,4 @@ function asForeseenBackup(error: unknown, { from, file }: BackupOptions): unknow
   return error
 }
 
-const NO_ROOM: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO'])
+const NO_ROOM: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG'])

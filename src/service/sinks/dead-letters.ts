@@ -72,7 +72,7 @@ function eventOf(letter: DeadLetter | undefined): StoredEvent | undefined {
 
 type EventKind = Pick<StoredEvent, 'entity' | 'hook' | 'operation'>
 
-/** Undefined where the beginning of the event does not contain all of it. */
+/** Undefined if the excerpt ends before the document begins. */
 function kindFrom(begin: string): EventKind | undefined {
   const end = begin.indexOf(DOCUMENT)
   return end < 0 ? undefined : (JSON.parse(`${begin.slice(0, end)}}`) as EventKind)

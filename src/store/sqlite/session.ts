@@ -116,7 +116,7 @@ export function directSession(
   }
 }
 
-/** How long a transaction of the owning thread may take. */
+/** After this time, the next statement moves the transaction to another thread. */
 const MAX_SHARED_MS = 20
 
 export function promised(direct: DirectSession, bookkeeping: Bookkeeping): TransactionSession {

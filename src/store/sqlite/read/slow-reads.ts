@@ -59,7 +59,7 @@ export function isSlow(plan: ReadPlan, pageText: string, { table, statements }: 
   return others.length > 0 && !areSmallTogether(table, others, statements) && scans().ofOthers
 }
 
-/** Without a query, a page that comes in the order of an index needs no rows behind it. */
+/** Without a query, a page in the order of an index ends with its last row: nothing behind it is visited. */
 function isWalk({ query, counted, to = Infinity }: ReadPlan, { areSorted }: Scans): boolean {
   return !query && !counted && to < LARGE_PAGE && !areSorted
 }
