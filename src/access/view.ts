@@ -26,6 +26,8 @@ export interface View {
   readonly rulesFor: (operation: EntityOperation) => Rules
   /** The documents in which the caller may do the operation with the field. */
   readonly conditionOn: (field: Field, operation: FieldOperation) => Condition
+  /** Whether the caller may read the field in every document that the caller can find. */
+  readonly alwaysShows: (field: Field) => boolean
   /** The visibility of documents that match all row rules of the caller. */
   readonly visibility: Visibility
   /** The visibility of one document. Present if fields have row rules. */
@@ -62,6 +64,7 @@ function createView(schema: Schema, caller: Caller): View {
       return condition === 'never' ? NO_DOCUMENT : condition
     },
     conditionOn,
+    alwaysShows: (field) => !isHiddenWhen(field, () => true),
     visibility,
     ...(visibilityOf && { visibilityOf }),
   }

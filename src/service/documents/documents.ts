@@ -241,10 +241,7 @@ async function mergeWithCurrent(
   let read: Returned | undefined
   const context: MergeContext = {
     schema,
-    isReadable(field) {
-      const condition = viewOf(schema)(caller).conditionOn(field, 'find')
-      return condition !== 'never' && condition.length === 0
-    },
+    isReadable: viewOf(schema)(caller).alwaysShows,
     charge: (step) => charged(request, step),
     now: requestTimeOf(deps, target.work),
     async read(merged) {

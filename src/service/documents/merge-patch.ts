@@ -13,7 +13,7 @@ import type { JsonText } from '../response.ts'
 /** What a patch may need to know. */
 export interface MergeContext {
   readonly schema: Schema
-  /** Whether the caller may read the field in every document. */
+  /** Whether the caller may read the field in every document that the caller can find. */
   readonly isReadable: (field: Field) => boolean
   /**
    * Reads the document as it is. Called only if the update depends on it, because the patch merges into values without
