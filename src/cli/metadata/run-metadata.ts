@@ -88,8 +88,8 @@ async function apply(client: Client, directory: string, flags: MetadataFlags): P
   await confirm(changes, flags.yes === true)
   for (const { entity, version, status } of early) {
     await setStatus(client, entity, version!, status!)
-    // said at once, because it stays so if what follows is refused
-    process.stderr.write(`${entity} ${version}: ${status}, as the default version must be\n`)
+    // printed at once, because the status stays changed if a later request is refused
+    process.stderr.write(`set ${entity} ${version} to ${status} first, because it is the default version\n`)
   }
   // what refers to each other must arrive together, so there is one request for all documents
   if (documents.length > 0) warn(await client.ask('PUT', `/metadata?${strict}`, { body: documents }))
