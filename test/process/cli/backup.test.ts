@@ -184,7 +184,7 @@ onEveryStore(() => {
     }
   })
 
-  const onUnix = { skip: process.platform === 'win32' }
+  const onUnix = { skip: process.platform === 'win32' && 'needs the ulimit of a Unix shell' }
   test('backup: without room for it there is no file, and a message', onUnix, async () => {
     await using place = await freshPlace()
     await (await open(place.location))[Symbol.asyncDispose]()

@@ -225,7 +225,7 @@ onEveryStore((kind) => {
 
   test(
     'export: a file that cannot take all of it is a failure',
-    { skip: process.platform === 'win32' },
+    { skip: process.platform === 'win32' && 'needs the ulimit of a Unix shell' },
     async () => {
       await define('full')
       const data = ['a', 'b', 'c'].map((_id) => ({ _id, name: 'x'.repeat(60_000) }))
