@@ -8,8 +8,8 @@ export function lazyPart<P extends object>(load: () => Promise<ComponentType<P>>
   return function LazyPart(props: P): JSX.Element {
     const [, setIsLoaded] = useState(Loaded !== undefined)
     const [failure, setFailure] = useState<unknown>()
+    // also when it is loaded by now: it can have come after this was drawn, for an earlier use that is gone
     useEffect(() => {
-      if (Loaded) return
       load().then(
         (component) => {
           Loaded = component

@@ -91,6 +91,27 @@ void suite('the page', () => {
     await page.getByRole('heading', { name: 'team', level: 1 }).waitFor()
   })
 
+  test('progress: the editor shows when its code arrives after it was left and opened again', async () => {
+    await using visited = await visit()
+    const { page, open } = visited
+    const editorCode = '**/json-editor-*.js'
+    const { release } = await hold(visited, editorCode)
+    await open('#/schemas/new')
+    await page.getByRole('tab', { name: 'JSON' }).click()
+    await page.getByText('Loading this part of the page').waitFor()
+    await page.getByRole('tab', { name: 'Form' }).click()
+    // effects run after the next frame: while the clock stands still, the tab is drawn and its effects wait
+    await page.clock.install()
+    await page.clock.pauseAt(Date.now() + 1000)
+    await page.getByRole('tab', { name: 'JSON' }).click()
+    await page.getByRole('tab', { name: 'JSON', selected: true }).waitFor()
+    const arrived = page.waitForResponse(editorCode)
+    release()
+    await page.evaluate(`import('${(await arrived).url()}')`)
+    await page.clock.resume()
+    await page.getByRole('textbox', { name: 'Metadata as JSON' }).waitFor()
+  })
+
   test('address: a link opens a view as it was left', async () => {
     await using visited = await visit()
     const { page, open } = visited
