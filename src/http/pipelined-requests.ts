@@ -1,7 +1,7 @@
 /**
  * Processes pipelined HTTP requests of one connection one at a time. Node parses everything that arrived, thousands of
  * requests at once, and would start all of them whether or not the caller reads the responses. Here each request starts in
- * its own turn of the event loop, and the connection is paused until the last of them has started.
+ * its own turn of the event loop, and a connection with many queued requests is paused until the last of them has started.
  */
 import type { RequestListener } from 'node:http'
 import type { Socket } from 'node:net'
@@ -42,9 +42,10 @@ interface RequestQueue {
 function createRequestQueue(socket: Socket, bytes: Share): RequestQueue {
   const account = `address ${socket.remoteAddress}`
   let waiting = 0
+  let isPaused = false
   // reading the body of a request resumes the socket, although the body is complete by then: pause it again
   socket.on('resume', () => {
-    if (waiting > 0) socket.pause()
+    if (isPaused) socket.pause()
   })
   socket.once('close', () => {
     bytes.release(account, waiting * BYTES_EACH)
@@ -54,17 +55,28 @@ function createRequestQueue(socket: Socket, bytes: Share): RequestQueue {
     enter() {
       if (socket.destroyed || !bytes.take(account, BYTES_EACH)) return false
       waiting++
-      socket.pause()
+      if (waiting >= MAX_READ_AHEAD && !isPaused) {
+        isPaused = true
+        socket.pause()
+      }
       return true
     },
     leave() {
       if (waiting === 0) return
       waiting--
       bytes.release(account, BYTES_EACH)
-      if (waiting === 0) socket.resume()
+      if (waiting > 0 || !isPaused) return
+      isPaused = false
+      socket.resume()
     },
   }
 }
+
+/**
+ * The connection is read until so many requests wait. Node notices that a caller has left only while it reads: a paused
+ * connection keeps its place, and the request in progress goes on, until that request ends by itself.
+ */
+const MAX_READ_AHEAD = 1_024
 
 /** Estimated memory that node uses for a small queued request and its response object. */
 const BYTES_EACH = 4 * 1024

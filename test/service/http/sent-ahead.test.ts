@@ -64,6 +64,17 @@ test('sent ahead: of a connection that is closed nothing more is begun', async (
   assert.ok(http.service.begun <= 22, String(http.service.begun))
 })
 
+test('sent ahead: a caller who leaves is noticed although requests wait', async () => {
+  await using http = await start({ limits: { connections: 2 } })
+  const letGo = hold(http)
+  using leaving = client(http.port, [names(500).map(find).join('')])
+  await eventually(async () => http.service.begun > 0, 'the first has begun')
+  assert.equal((await http.ask('GET', '/health')).status, 503)
+  leaving.socket.destroy()
+  await eventually(async () => (await http.ask('GET', '/health')).status === 200, 'the connection is closed')
+  letGo()
+})
+
 test('sent ahead: before nonsense, the request under way is answered, and no other is begun', async () => {
   await using http = await start()
   const letGo = hold(http)
