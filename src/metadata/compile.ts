@@ -1,12 +1,19 @@
 /** Compiles metadata documents to the `Schema` that data operations use. */
 import { memoized } from '../base/memo.ts'
 import { compareText } from '../base/text.ts'
-import type { Field, Fields, ObjectField, SimpleField, WordIndex } from '../schema/field.ts'
+import {
+  type Field,
+  type Fields,
+  type ObjectField,
+  type SimpleField,
+  type WordIndex,
+  isStored,
+} from '../schema/field.ts'
 import { type Collection, type Schema, allFields } from '../schema/schema.ts'
 import { compileRoot } from './compile-fields.ts'
 import type { EntityInfo } from './documents/entity-info.ts'
 import type { SchemaDocument } from './documents/schema-document.ts'
-import { formsOf, isForm, isOpenForm, isStored, marking } from './stored-forms.ts'
+import { formsOf, isForm, isOpenForm, marking } from './stored-forms.ts'
 
 /**
  * `stored` is the record of the collection: all paths that any version ever stored there, and their forms.

@@ -3,7 +3,7 @@
  * collection, as `$form.path`, because documents outlive the versions that wrote them. No path begins with
  * `$`.
  */
-import type { Element, Field, Fields, ObjectField } from '../schema/field.ts'
+import { type Element, type Field, type Fields, type ObjectField, isStored } from '../schema/field.ts'
 import { type Kind, kindOf } from '../schema/kind.ts'
 import { allFields } from '../schema/schema.ts'
 
@@ -86,11 +86,6 @@ function formOf(field: Field): Form {
   const isBig =
     field.kind === 'simple' && (field.type.name === 'biginteger' || field.type.name === 'bigdecimal')
   return isBig ? 'big' : kindOf(field)
-}
-
-/** References and virtual fields are not stored: their values are produced on read. */
-export function isStored(field: Field): boolean {
-  return field.kind !== 'reference' && !(field.kind === 'simple' && field.virtual)
 }
 
 const NONE: ReadonlySet<string> = new Set()

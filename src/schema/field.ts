@@ -123,6 +123,11 @@ export function isVirtual(field: Field): boolean {
   return field.kind === 'simple' && field.virtual !== undefined
 }
 
+/** References and virtual fields are not stored: their values are produced on read. */
+export function isStored(field: Field): boolean {
+  return field.kind !== 'reference' && !isVirtual(field)
+}
+
 /** Whether the field is the size of an array or virtual: values that clients send for it are ignored. */
 export function isComputed(field: Field): boolean {
   return field.name.endsWith('#') || isVirtual(field)

@@ -1,6 +1,6 @@
 /** Kinds of stored values, by JSON type: versions of an entity may give one path types of different kinds. */
 import { type Json, isArray, isNumber, isObject } from '../base/json/json.ts'
-import type { Field } from './field.ts'
+import { type Field, isStored } from './field.ts'
 import type { TypeName } from './types.ts'
 
 export type Kind = 'boolean' | 'number' | 'text' | 'object' | 'array' | 'any'
@@ -29,11 +29,12 @@ export function asCompared(field: Field): (value: Json | undefined) => Json | un
 }
 
 /**
- * Whether a stored value is an object or array that this version does not define, because another version gave the path
- * another type. Such a value is preserved and not returned, like members of other versions.
+ * Whether this version does not define a stored value, because another version gave the path another type: an object or
+ * array, or anything under the name of a field that stores nothing. Such a value is preserved and not returned, like
+ * members of other versions.
  */
 export function isOfOtherVersion(value: Json, field: Field): boolean {
-  return (isArray(value) || isObject(value)) && !isOfKind(value, kindOf(field))
+  return !isStored(field) || ((isArray(value) || isObject(value)) && !isOfKind(value, kindOf(field)))
 }
 
 const KINDS: Readonly<Record<TypeName, Kind>> = {

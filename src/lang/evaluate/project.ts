@@ -5,7 +5,7 @@
 import { type Json, type JsonObject, isArray, isObject } from '../../base/json/json.ts'
 import type { Path } from '../../base/path.ts'
 import { spend } from '../../base/work/work.ts'
-import { type Field, type Fields, type ObjectField, isVirtual } from '../../schema/field.ts'
+import type { Field, Fields, ObjectField } from '../../schema/field.ts'
 import { isOfOtherVersion } from '../../schema/kind.ts'
 import { isShown } from '../resolve/joins.ts'
 import type { Seen } from './candidates.ts'
@@ -119,8 +119,7 @@ function projectObject(
 function definitionOf(name: string, value: Json, fields: Fields | 'free'): Definition | undefined {
   if (fields === 'free') return 'free'
   const field = fields.get(name)
-  const isStored = field !== undefined && field.kind !== 'reference' && !isVirtual(field)
-  return isStored && !isOfOtherVersion(value, field) ? field : undefined
+  return field !== undefined && !isOfOtherVersion(value, field) ? field : undefined
 }
 
 function addVirtuals(

@@ -11,10 +11,11 @@ import { onEveryStore } from '../../support/store-kind.ts'
 const elements = (fields: JsonObject): JsonObject => ({ type: 'array', items: { type: 'object', fields } })
 const TEXT = { type: 'string' }
 const NUMBERS = { type: 'array', items: { type: 'integer' } }
+const EVERYTHING_ELSE = { type: 'reference', entity: 'savedSearch' }
 const IDENTITY = { type: 'integer', constraints: { 'element-identity': true } }
 
-/** Version 2 knows neither `old` nor anything of that name inside. */
-async function open(document: JsonObject): Promise<Tenant> {
+/** Version 2 knows neither `olds` nor `old`, at any depth, unless they are given. */
+async function open(document: JsonObject, { olds, ...old }: JsonObject = {}): Promise<Tenant> {
   const tester = await openTenant()
   await tester.define(tester.entity, {
     a: TEXT,
@@ -22,12 +23,15 @@ async function open(document: JsonObject): Promise<Tenant> {
     o: { type: 'object', fields: { x: TEXT, old: TEXT } },
     list: elements({ p: TEXT, na: NUMBERS, old: TEXT }),
     ids: elements({ id: IDENTITY, p: TEXT, old: TEXT }),
+    olds: NUMBERS,
   })
   const fields = {
     a: TEXT,
-    o: { type: 'object', fields: { x: TEXT } },
-    list: elements({ p: TEXT, na: NUMBERS }),
-    ids: elements({ id: IDENTITY, p: TEXT }),
+    o: { type: 'object', fields: { x: TEXT, ...old } },
+    list: elements({ p: TEXT, na: NUMBERS, ...old }),
+    ids: elements({ id: IDENTITY, p: TEXT, ...old }),
+    ...old,
+    ...(olds !== undefined && { olds }),
   }
   const version = { value: '2.0.0', changelog: 'second' }
   const body = metadataDocument(tester.entity, fields, { schema: { version } })
@@ -161,17 +165,33 @@ const UPDATES: readonly (readonly [rule: string, update: Json, becomes: JsonObje
 
 onEveryStore(() => {
   for (const [rule, expression, becomes] of UPDATES) {
-    test(`versions: update, ${rule}: unknown members stay with what they belong to`, async () => {
-      await using tester = await open(DOCUMENT)
-      const response = await through2(tester, 'update', { update: expression })
-      assert.equal(response.modifiedCount, 1)
-      assert.doesNotMatch(response.processed![0]!, /old/, 'and are not shown')
-      const expected = Object.entries({ _id: '1', ...DOCUMENT, ...becomes }).filter(
-        ([, value]) => value !== null,
-      )
-      assert.deepEqual((await held(tester))['1'], Object.fromEntries(expected))
-    })
+    for (const [what, old] of [
+      ['unknown members', {}],
+      ['values under the names of references', { old: EVERYTHING_ELSE, olds: EVERYTHING_ELSE }],
+    ] as const) {
+      test(`versions: update, ${rule}: ${what} stay with what they belong to`, async () => {
+        const document = { ...DOCUMENT, olds: [1, 2] }
+        await using tester = await open(document, old)
+        const response = await through2(tester, 'update', { update: expression })
+        assert.equal(response.modifiedCount, 1)
+        assert.doesNotMatch(response.processed![0]!, /old/, 'and are not shown')
+        const expected = Object.entries({ _id: '1', ...document, ...becomes }).filter(
+          ([, value]) => value !== null,
+        )
+        assert.deepEqual((await held(tester))['1'], Object.fromEntries(expected))
+      })
+    }
   }
+
+  test('versions: save keeps values under the names of references and of fields filled on read', async () => {
+    const fields = { old: EVERYTHING_ELSE, olds: { ...TEXT, documentVersion: true } }
+    await using tester = await open({ a: 'a', old: 'O', olds: [1, 2] }, fields)
+    const response = await through2(tester, 'save', { data: { _id: '1', a: 'b', old: [], olds: 'sent' } })
+    assert.equal(response.modifiedCount, 1)
+    const all = await tester.find(tester.entity, { projection: EVERYTHING })
+    const { a, old, olds, 'olds#': size } = documentsOf(all)[0]!
+    assert.deepEqual([a, old, olds, size], ['b', 'O', [1, 2], 2])
+  })
 
   test('versions: save keeps unknown members, also inside elements that move', async () => {
     await using tester = await open(DOCUMENT)
