@@ -172,6 +172,21 @@ onEveryStore(() => {
     refused(await server.ask('GET', `${path}?fields=a,,b`), 400, 'crud:InvalidRequest')
   })
 
+  test('documents: If-None-Match answers 200 where documents of references may have changed', async () => {
+    const boss = await stored({ name: 'Boss' })
+    const { path, tag } = await stored({ code: boss.id })
+    const headers = { 'If-None-Match': tag }
+    await server.ask('PATCH', boss.path, { body: { name: 'Chief' } })
+    const joined = await server.ask('GET', `${path}?fields=boss.*.name`, { headers })
+    assert.deepEqual(
+      [joined.status, joined.json, joined.headers.etag],
+      [200, { boss: [{ name: 'Chief' }] }, tag],
+    )
+    const counted = await server.ask('GET', `${path}?fields=boss%23`, { headers })
+    assert.deepEqual([counted.status, counted.json], [200, { 'boss#': 1 }])
+    assert.equal((await server.ask('GET', `${path}?fields=code`, { headers })).status, 304)
+  })
+
   test('documents: numbers=text sends large integers and decimals as texts', async () => {
     const exact = {
       number: JSON.rawJSON('9007199254740993'),

@@ -7,11 +7,13 @@ import { viewOf } from '../../access/view.ts'
 import { ServiceError } from '../../base/errors.ts'
 import { type Json, type JsonObject, isObject, sameJson } from '../../base/json/json.ts'
 import { during } from '../../base/work/work.ts'
+import { parseProjection } from '../../lang/parse/parse-projection.ts'
 import type { Named } from '../../lang/query.ts'
 import type { Update } from '../../lang/update.ts'
 import type { SimpleField } from '../../schema/field.ts'
 import { type Deps, requestTimeOf } from '../deps.ts'
 import { find } from '../read/find.ts'
+import { resolveReading } from '../read/resolve-request.ts'
 import { readDelete, readInsert, readSave, readUpdate } from '../request/request.ts'
 import type { DataResponse } from '../response.ts'
 import type { Asked, DocumentReply, DocumentService, DocumentTarget, Target } from '../service.ts'
@@ -133,13 +135,23 @@ async function get(request: Naming): Promise<DocumentReply> {
   const tags = readTags(asked.ifNoneMatch, 'If-None-Match', true)
   const condition = conditionOf(asked)
   formOf(request)
-  const found = await findOne(request, readFields(asked.parameters))
+  const fields = readFields(asked.parameters)
+  const found = await findOne(request, fields)
   if (!found) throw unknownDocument()
   if (condition && !isMet(condition, found)) throw preconditionFailed()
-  if (tags && (tags.isAny || tags.versions.includes(found.version))) {
+  const isKnown =
+    tags && (tags.isAny || (tags.versions.includes(found.version) && !joinsOthers(request, fields)))
+  if (isKnown) {
     return { status: 304, text: '', headers: tagHeader(found) }
   }
   return charged(request, () => shown(request, found, 200))
+}
+
+/** Whether documents of references are returned, too: the version of the document does not change with theirs. */
+function joinsOthers({ deps, target }: Request, fields: Json): boolean {
+  const schema = deps.schemaOf(target.entity, target.version)
+  const reading = { projection: parseProjection(fields, ''), sort: [] }
+  return 'references' in resolveReading(reading, schema, deps)
 }
 
 async function findOne(request: Naming, projection: Json): Promise<Returned | undefined> {
