@@ -124,12 +124,18 @@ function draftOf(sent: JsonObject, fields: Fields, at: string, state: PrepareSta
     if (state.faults.isFull) return draft
     const path = join(at, name)
     const field = fields.get(name)
-    if (state.keepsUnknown && (!field || isOfOtherVersion(sent[name]!, field))) draft[name] = sent[name]!
+    if (state.keepsUnknown && (!field || isOfOtherVersion(sent[name]!, field)))
+      draft[name] = keptValue(sent, name)
     else if (!field) fault(state, 'metadata:InvalidFieldReference', path, `there is no field "${path}"`)
     else prepareMember(draft, field, sent[name]!, { path, state })
   }
   for (const field of fields.values()) complete(draft, field, sent, { path: at, state })
   return draft
+}
+
+/** The size of an array of another version stays true: this version may have replaced the array by something else. */
+function keptValue(sent: JsonObject, name: string): Json {
+  return name.endsWith('#') ? sizeOf(member(sent, name.slice(0, -1))) : sent[name]!
 }
 
 interface At {

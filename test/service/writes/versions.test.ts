@@ -218,6 +218,20 @@ onEveryStore(() => {
     )
   })
 
+  for (const operation of ['update', 'save'] as const) {
+    test(`versions: ${operation} of a value in place of the array of another version: its size stays true`, async () => {
+      await using tester = await open({ a: 'a', olds: [1, 2] }, { olds: TEXT })
+      const body = {
+        update: { update: { $set: { olds: 'one' } } },
+        save: { data: { _id: '1', olds: 'one' } },
+      }
+      await through2(tester, operation, body[operation])
+      const query = { field: 'olds#', op: '=', rvalue: 0 }
+      const [found] = documentsOf(await tester.find(tester.entity, { query, projection: EVERYTHING }))
+      assert.deepEqual([found!['olds'], found!['olds#']], ['one', 0])
+    })
+  }
+
   test('versions: a save of what was read changes nothing', async () => {
     await using tester = await open(DOCUMENT)
     const [read] = documentsOf(
