@@ -6,7 +6,22 @@ import type { Finding } from './finding.ts'
 
 export function droppedBy(before: EntityInfo | undefined, after: EntityInfo): readonly Finding[] {
   if (!before) return []
-  return [...droppedIndexes(before, after), ...droppedHooks(before, after), ...droppedDefault(before, after)]
+  return [
+    ...droppedCollection(before, after),
+    ...droppedIndexes(before, after),
+    ...droppedHooks(before, after),
+    ...droppedDefault(before, after),
+  ]
+}
+
+/** Documents stay where they were stored. */
+function* droppedCollection(before: EntityInfo, after: EntityInfo): Generator<Finding> {
+  const [left, now] = [before, after].map(
+    ({ datastore }) => `the collection "${datastore.collection}" of the datasource "${datastore.datasource}"`,
+  )
+  if (left === now) return
+  const msg = `documents are stored in ${now} from now on, and those in ${left} are not found any more; declare "datastore" as it was if it was changed by mistake`
+  yield warning('dropped-collection', '/entityInfo/datastore', msg)
 }
 
 function* droppedIndexes(before: EntityInfo, after: EntityInfo): Generator<Finding> {

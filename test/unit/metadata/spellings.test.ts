@@ -210,6 +210,7 @@ for (const [rule, body, code] of REFUSED) {
 
 const FULL = {
   defaultVersion: '1.0.0',
+  datastore: { collection: 'things' },
   indexes: [
     { name: 'plain', fields: [{ field: 'label' }] },
     { name: 'only', unique: true, fields: [{ field: 'label', dir: '$desc' }] },
@@ -232,6 +233,7 @@ const DROPPED: readonly [rule: string, change: JsonObject, codes: readonly strin
   ['one of two hooks of a name', { hooks: FULL.hooks.slice(1) }, ['dropped-hook']],
   ['all hooks', { hooks: [] }, ['dropped-hook', 'dropped-hook', 'dropped-hook']],
   ['the default version', { defaultVersion: null }, ['dropped-default-version']],
+  ['the collection', { datastore: {} }, ['dropped-collection']],
   ['the name of an index only', { indexes: FULL.indexes.map((each) => ({ ...each, name: null })) }, []],
 ]
 for (const [rule, change, codes] of DROPPED) {
