@@ -813,6 +813,8 @@ for (const [rule, entity, expected] of [...CASES, ...PROTECTED]) {
   })
 }
 
+const ITSELF = { type: 'reference', entity: 'item' }
+
 /** The names of a hook, and those of them that no version has, each with its place in the hook. */
 const WATCHED: readonly (readonly [
   configuration: JsonObject,
@@ -855,6 +857,25 @@ for (const [configuration, missing] of WATCHED) {
     }
   })
 }
+
+test('lint: hook-without-field: references', () => {
+  const fields = {
+    name: string,
+    lines: { type: 'array', items: { type: 'object', fields: { product: ITSELF } } },
+  }
+  const names = ['name', 'lines.0.product.*.name', 'lines.*.product', 'lines.*.product#']
+  const projection = names.map((field) => ({ field }))
+  const findings = findingsIn({ ...hooked({ watchProjection: projection }), versions: [{ fields }] })
+  const isReference = '"lines.*.product" is a reference, whose documents are not part of events'
+  assert.deepEqual(
+    findings.map(({ code, at, msg }) => [code, at.split('/').at(-1), msg.includes(isReference)]),
+    [
+      ['hook-without-field', '1', true],
+      ['hook-without-field', '2', true],
+      ['hook-without-field', '3', false],
+    ],
+  )
+})
 
 test('lint: of many findings of one kind the first are reported, and that there are more', () => {
   const fields = Object.fromEntries(

@@ -1,4 +1,7 @@
-/** A hook may name fields before a version defines them; a misspelt field never creates an event. */
+/**
+ * A hook may name fields before a version defines them; a misspelt field never creates an event. Nor does a reference:
+ * its documents are those of another entity.
+ */
 import { type Json, isArray, pointer } from '../../../base/json/json.ts'
 import { type Path, type Step, printPath } from '../../../base/path.ts'
 import { parseProjection } from '../../../lang/parse/parse-projection.ts'
@@ -15,13 +18,19 @@ export function* hookWithoutField({ info, versions }: Subject): Generator<Findin
     if (!isWatching(hook)) continue
     for (const { item, at } of itemsOf(hook, pointer('/entityInfo/hooks', i))) {
       for (const path of missingIn(item, [], known)) {
-        const msg =
-          `the hook "${hook.name}" names "${path}", and no version has such a field, so it has no effect until a ` +
-          'version defines the field: correct the path, or remove it from the projection'
+        const msg = `the hook "${hook.name}" names "${printPath(path)}", and ${whyInert(path, known)}`
         yield { severity: 'warning', code: 'hook-without-field', at, msg }
       }
     }
   }
+}
+
+function whyInert(path: Path, { references }: KnownPaths): string {
+  const steps = path.map(stepText)
+  const reference = steps.map((_, i) => steps.slice(0, i + 1).join('.')).find((each) => references.has(each))
+  return reference === undefined
+    ? 'no version has such a field, so it has no effect until a version defines the field: correct the path, or remove it from the projection'
+    : `"${reference}" is a reference, whose documents are not part of events: remove it from the projection, or declare a hook for their entity`
 }
 
 interface KnownPaths {
@@ -29,22 +38,22 @@ interface KnownPaths {
   readonly fields: ReadonlySet<string>
   /** Fields whose content no schema describes: any path may continue there. */
   readonly undescribed: ReadonlySet<string>
+  readonly references: ReadonlySet<string>
 }
 
 function knownPaths(versions: readonly Schema[]): KnownPaths {
   const fields = new Set<string>()
   const undescribed = new Set<string>()
+  const references = new Set<string>()
   for (const { root } of versions) {
     for (const field of allFields(root.fields)) {
-      fields.add(field.path)
+      ;(field.kind === 'reference' ? references : fields).add(field.path)
       if (field.kind === 'array') fields.add(field.element.path)
       const value = field.kind === 'array' ? field.element : field
-      if (value.kind === 'reference' || (value.kind === 'simple' && value.type.name === 'any')) {
-        undescribed.add(value.path)
-      }
+      if (value.kind === 'simple' && value.type.name === 'any') undescribed.add(value.path)
     }
   }
-  return { fields, undescribed }
+  return { fields, undescribed, references }
 }
 
 interface PlacedItem {
@@ -67,9 +76,9 @@ function* itemsIn(projection: Json | undefined, at: string): Generator<PlacedIte
 }
 
 /** The paths of the item, and of a projection of array elements in it, that lead to no field. */
-function* missingIn(item: ProjectionItem<unknown>, above: Path, known: KnownPaths): Generator<string> {
+function* missingIn(item: ProjectionItem<unknown>, above: Path, known: KnownPaths): Generator<Path> {
   const pattern = [...above, ...item.pattern]
-  if (!leadsToField(pattern, known)) yield printPath(pattern)
+  if (!leadsToField(pattern, known)) yield pattern
   else if (item.kind !== 'field') {
     for (const nested of item.projection) yield* missingIn(nested, [...pattern, '*'], known)
   }
