@@ -8,21 +8,23 @@ import type { Projection } from '../lang/projection.ts'
 import { type Query, type Related, allOf, fieldsOf, mapChildren, ownFieldsOf } from '../lang/query.ts'
 import { type Scopes, scopesInside } from '../lang/resolve/query-walk.ts'
 import type { FieldRef } from '../lang/resolve/scope.ts'
+import type { Field } from '../schema/field.ts'
 import type { Caller } from './caller.ts'
 import type { Rule } from './conditions.ts'
 import { requireEntity } from './require-entity.ts'
 import { type View, viewOf } from './view.ts'
 
-/** The documents of one entity that a query reads, with the row rules of the fields that it names. */
+/** The documents of one entity that a query reads, with the fields that it names and their row rules. */
 export interface QueryAccess {
   readonly view: View
   readonly rules: Set<Rule>
+  readonly fields: Set<Field>
   /** Row rules of other entities that the query reaches through references. */
   readonly referencedEntityRules: Set<Rule>
 }
 
 export function queryAccessOf(view: View): QueryAccess {
-  return { view, rules: new Set(), referencedEntityRules: new Set() }
+  return { view, rules: new Set(), fields: new Set(), referencedEntityRules: new Set() }
 }
 
 /**
@@ -63,8 +65,9 @@ function allowedRelated(
 /** Adds the row rules of a field, or throws if the caller may not read the field in any document. */
 export function requireReadable(
   { field, path }: Pick<FieldRef, 'field' | 'path'>,
-  { view, rules }: QueryAccess,
+  { view, rules, fields }: QueryAccess,
 ): void {
+  fields.add(field)
   const condition = view.conditionOn(field, 'find')
   if (condition === 'never') {
     throw new ServiceError('crud:NoAccess', `you may not read "${path}"`, { context: path })

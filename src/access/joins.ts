@@ -37,9 +37,9 @@ function allowedJoin(followed: Followed, holder: View, caller: Caller): AllowedJ
     const { visibility, visibilityOf } = view
     const rules = [...ownRules(own), ...holderRules(around, steps)]
     return {
-      reference: field.join.reference,
       ...(isCount && { isCount }),
       steps,
+      joinedBy: [...around.fields],
       schema,
       query: allOf([...rules, query]),
       isNarrowed: rules.length > 0,

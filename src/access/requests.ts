@@ -8,7 +8,7 @@ import type { ResolvedAggregation } from '../lang/resolve/resolve-aggregate.ts'
 import type { FieldRef } from '../lang/resolve/scope.ts'
 import type { SortKey } from '../lang/sort.ts'
 import type { Update } from '../lang/update.ts'
-import type { Field, ObjectField, ReferenceField } from '../schema/field.ts'
+import type { Field, ObjectField } from '../schema/field.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { Rules } from './conditions.ts'
 
@@ -50,11 +50,12 @@ export interface Joined {
 
 /** The documents of one reference. */
 export interface AllowedJoin {
-  readonly reference: ReferenceField
   /** Whether only the number of the documents is embedded. */
   readonly isCount?: true
   /** From the document that contains the reference to the reference; `*` stands for every element of an array. */
   readonly steps: Path
+  /** The reference, and the fields beside it that its query names: where one of them is hidden, it is hidden as well. */
+  readonly joinedBy: readonly Field[]
   readonly schema: Schema
   /** Selects the joined documents. Its outer scopes: one for every `*` of the steps, then the containing document. */
   readonly query: Query<FieldRef>

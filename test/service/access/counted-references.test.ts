@@ -93,6 +93,19 @@ onEveryStore(() => {
     })
   })
 
+  test('number of documents: left out of documents in which a field of the join is hidden', async () => {
+    const key = {
+      type: 'reference',
+      entity: 'child',
+      query: { field: 'root', op: '=', rfield: '$parent.key' },
+    }
+    await using on = await opened({ rootFields: { key: { ...STRING, ...OWN_ONLY }, kids: key } })
+    const update = { query: { $and: [] }, update: { $set: { key: { $valueof: '_id' } } } }
+    assert.equal((await on.service.data.update(BOSS, { entity: 't' }, update)).modifiedCount, 3)
+    assert.deepEqual(await shown(on, '_id', 'kids#'), numbers(2, undefined, undefined))
+    assert.deepEqual(await shown(on, 'kids.*._id'), [{ kids: [{ _id: 'a' }, { _id: 'b' }] }, {}, {}])
+  })
+
   test('number of documents: elements are not matched by one that is hidden', async () => {
     await using on = await opened({ siblings: HIDDEN })
     const match = { field: 'siblings#', op: '>', rvalue: 0 }

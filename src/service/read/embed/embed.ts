@@ -50,7 +50,7 @@ export function compileEmbed(joins: readonly PlannedJoin[], secret: string): Emb
       for (const holder of objectsAt(document, plan.steps)) {
         const joined = holders.get(whole?.origins.get(holder) ?? holder)
         if (plan.isCount) {
-          if (joined !== undefined && !isHidden(allowed.reference)) holder[`${name}#`] = numberOf(joined)
+          if (joined !== undefined && !allowed.joinedBy.some(isHidden)) holder[`${name}#`] = numberOf(joined)
           continue
         }
         // An empty list is embedded too: projections may match elements by it, and it differs from a missing
@@ -138,7 +138,7 @@ function embeddedIn(
 ): ReadonlySet<JsonObject> {
   const holders = joins.flatMap(({ allowed, plan }, i) => {
     const found = [...holdersOf(document, plan.steps, joinedSets[i])]
-    if (plan.isCount) return isHidden(allowed.reference) ? [] : found
+    if (plan.isCount) return allowed.joinedBy.some(isHidden) ? [] : found
     return found.filter(([, joined]) => typeof joined === 'object' && joined.length > 0)
   })
   return new Set(holders.map(([holder]) => holder))
