@@ -243,7 +243,7 @@ testOn(
     }
     const [[first], [second], [third]] = await codes(true)
     assert.deepEqual([first, third], ['crud:Rolledback', 'crud:Rolledback'])
-    assert.match(second, /must stay within one datasource/)
+    assert.match(second, /must stay within one datasource, and this entry needs documents of another/)
     const counts = async () =>
       Promise.all(
         ['near', 'far'].map(async (entity) => (await service.data.find(ADMIN, { entity }, ALL)).matchCount),

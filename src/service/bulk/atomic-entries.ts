@@ -58,7 +58,8 @@ export function datasourceOf(runner: BulkRunner, { task }: BulkEntry): string | 
 }
 
 export function otherDatasource(): ServiceError {
-  const message = 'an atomic bulk must stay within one datasource, and this entity is in another one'
+  const message =
+    'an atomic bulk must stay within one datasource, and this entry needs documents of another one'
   return new ServiceError('crud:InvalidRequest', message)
 }
 
