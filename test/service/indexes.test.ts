@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json, JsonObject } from '../../src/base/json/json.ts'
-import { documentsOf } from '../support/service.ts'
+import { ADMIN, documentsOf } from '../support/service.ts'
 import { openTenant } from '../support/shared-service.ts'
-import { onEveryStore } from '../support/store-kind.ts'
+import { onEveryStore, storeKind } from '../support/store-kind.ts'
 
 const objects = (fields: JsonObject): JsonObject => ({ type: 'array', items: { type: 'object', fields } })
 const index = (...paths: readonly string[]): JsonObject => ({ fields: paths.map((field) => ({ field })) })
@@ -118,4 +118,45 @@ onEveryStore(() => {
       assert.equal(response.matchCount, 1)
     })
   }
+
+  test('reads that began before an index was dropped end as if it was still there', async () => {
+    await using tester = await openTenant()
+    const { entity, service } = tester
+    const fields = { title: { type: 'string' }, tags: { type: 'array', items: { type: 'string' } } }
+    const indexes = [index('tags.*'), { name: 'text', kind: 'text', ...index('title') }]
+    await tester.define(entity, fields, { info: { indexes } })
+    const documents = Array.from({ length: COUNT }, (_, i) => ({ title: `blue ${i}`, tags: ['x', `y${i}`] }))
+    await tester.store(entity, documents)
+    const isTagged = { field: 'tags.*', op: '=', rvalue: 'x' }
+    // A pattern is matched on another thread, where the find waits for its turn.
+    const slow = { $and: [isTagged, { field: 'title', regex: 'b.*e' }] }
+    const projection = { field: '_id' }
+    const stream = await service.data.stream(ADMIN, { entity }, { query: isTagged, projection })
+    assert.ok(!('status' in stream))
+    const finds = Array.from({ length: 20 }, (_, i) =>
+      tester.find(entity, { query: i % 2 === 0 ? slow : { text: 'blue' }, projection, range: [0, 9] }),
+    )
+    const update = { query: slow, update: { $set: { title: 'bye' } } }
+    const others = [
+      service.data.aggregate(ADMIN, { entity }, { query: slow, groupBy: ['tags.*'], range: [0, 9] }),
+      service.data.explain(ADMIN, { entity }, { query: slow, projection }),
+    ]
+    const lines: string[] = []
+    for await (const line of stream) {
+      lines.push(line)
+      if (lines.length !== 2) continue
+      const info = { name: entity, defaultVersion: '1.0.0', datastore: { backend: storeKind() } }
+      await service.metadata.updateInfo(ADMIN, entity, info)
+    }
+    const responses = await Promise.all([...finds, ...others])
+    assert.deepEqual(
+      responses.map(({ status, matchCount }) => [status, matchCount]),
+      [...finds.map(() => ['COMPLETE', COUNT]), ['COMPLETE', COUNT + 1], ['COMPLETE', COUNT]],
+    )
+    assert.match(lines.at(-1)!, new RegExp(`"status":"COMPLETE","matchCount":${COUNT}\\b`))
+    assert.equal((await service.data.update(ADMIN, { entity }, update)).modifiedCount, COUNT)
+  })
 })
+
+/** More than a stream reads at once. */
+const COUNT = 2_000

@@ -33,7 +33,14 @@ import { type Statements, createStatements, readStatements, preparedStatements }
 import { type Readers, createReaders } from './read/readers.ts'
 import { createSinks, freeAllSinks } from '../tables/sinks.ts'
 import { createSqliteEngine, queryIn } from './engine.ts'
-import { candidatesFor, candidatesHere, explainElsewhere, isSlow, readElsewhere } from './read/slow-reads.ts'
+import {
+  candidatesFor,
+  candidatesHere,
+  explainElsewhere,
+  isSlow,
+  readElsewhere,
+  untilCurrent,
+} from './read/slow-reads.ts'
 import { readPage } from './read/page.ts'
 import {
   type DirectSession,
@@ -88,6 +95,8 @@ export function openSqliteStore(options: SqliteOptions): Database {
   const session = { within: connection.within, catalogue, statements, outbox, version: () => version() }
   const direct = directSession(session)
   const timed = timing(onTiming)
+  const timedUntilCurrent = <T>(operation: string, work: () => Promise<T>): Promise<T> =>
+    timed(operation, () => untilCurrent(work))
   const bookkeeping = bookkeepingOn(statements, writer)
 
   return {
@@ -115,37 +124,40 @@ export function openSqliteStore(options: SqliteOptions): Database {
         if (found) return found
         const read = preparedStatements(plan, table)
         if (isSlow(plan, read.page.text, { table, statements })) {
-          return readElsewhere(plan, take, { table, readers, bounds })
+          const tableNow = (): Table | undefined => catalogue.tableOf(plan.collection)
+          return readElsewhere(plan, take, { tableNow, readers, bounds })
         }
         return paidBy(bounds, () => readPage(plan, take, { read, statements }))
       }),
-    stream: (plan, bounds) => streamFrom(readers, catalogue.tableOf(plan.collection), { plan, bounds }),
+    stream: (plan, bounds) => streamFrom(readers, () => catalogue.tableOf(plan.collection), { plan, bounds }),
     explain: (plan, bounds) =>
-      timed('explain', () => {
+      timedUntilCurrent('explain', async () => {
         const table = catalogue.tableOf(plan.collection)
         if (!table) return direct.explain(plan, bounds)
         const { page } = readStatements(plan, table)
         if (!isSlow(plan, page.text, { table, statements })) return direct.explain(plan, bounds)
-        return explainElsewhere(explanation(plan, table, statements), { readers, bounds })
+        return await explainElsewhere(explanation(plan, table, statements), { readers, bounds })
       }),
     aggregate: (plan, begin, bounds) =>
-      timed('aggregate', () => {
+      timedUntilCurrent('aggregate', async () => {
         const table = catalogue.tableOf(plan.collection)
         if (!table || !isSlowAggregate(plan, { table, statements }))
           return direct.aggregate(plan, begin, bounds)
-        return aggregateElsewhere(plan, { table, statements }, { begin, readers, bounds })
+        return await aggregateElsewhere(plan, { table, statements }, { begin, readers, bounds })
       }),
     explainAggregate: (plan, bounds) =>
-      timed('explain', () => {
+      timedUntilCurrent('explain', async () => {
         const table = catalogue.tableOf(plan.collection)
         if (!table || !isSlowAggregate(plan, { table, statements }))
           return direct.explainAggregate(plan, bounds)
-        return explainElsewhere(aggregateExplanation(plan, table, statements), { readers, bounds })
+        return await explainElsewhere(aggregateExplanation(plan, table, statements), { readers, bounds })
       }),
     write: (plan, begin, bounds) =>
       timed(plan.kind, async () => {
-        const table = requireTable(catalogue, plan.collection)
-        const candidates = await candidatesFor(plan, statements, { table, readers, bounds })
+        const candidates = await untilCurrent(() => {
+          const table = requireTable(catalogue, plan.collection)
+          return candidatesFor(plan, statements, { table, readers, bounds })
+        })
         return await writer.run(() => direct.write(plan, begin, bounds, candidates))
       }),
     transact: (work, options) =>
@@ -184,7 +196,7 @@ export function attachSqliteStore(options: AttachedOptions): Database {
   return {
     ...common({ connection, catalogue, statements, outbox, writer, readers, direct, timed }),
     find: (plan, take, bounds) => timed('find', () => direct.find(plan, take, bounds)),
-    stream: (plan, bounds) => streamFrom(readers, catalogue.tableOf(plan.collection), { plan, bounds }),
+    stream: (plan, bounds) => streamFrom(readers, () => catalogue.tableOf(plan.collection), { plan, bounds }),
     explain: (plan, bounds) => timed('explain', () => direct.explain(plan, bounds)),
     aggregate: (plan, begin, bounds) => timed('aggregate', () => direct.aggregate(plan, begin, bounds)),
     explainAggregate: (plan, bounds) => timed('explain', () => direct.explainAggregate(plan, bounds)),

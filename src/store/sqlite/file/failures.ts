@@ -1,4 +1,7 @@
-/** The result codes of SQLite that the store handles. Messages are parsed for the name of an index only. */
+/**
+ * The result codes of SQLite that the store handles. Messages are parsed for the name of an index, and for a missing table,
+ * which has no code of its own.
+ */
 import { ServiceError } from '../../../base/errors.ts'
 
 export function isConstraintError(error: unknown): boolean {
@@ -35,6 +38,14 @@ export function tooBig(): ServiceError {
   const message =
     'the result is larger than the store can hold; ask for a range or for fewer fields, or aggregate fewer documents'
   return new ServiceError('crud:ResultSizeTooLarge', message)
+}
+
+/**
+ * A table was dropped after the statement was written: with an index, or with its entity. The statement has returned
+ * nothing yet, because what it reads cannot change once it has begun.
+ */
+export function isOutdated(error: unknown): boolean {
+  return error instanceof Error && /^(?:no such table|vtable constructor failed)\b/.test(error.message)
 }
 
 /** Another process or connection has the lock. */

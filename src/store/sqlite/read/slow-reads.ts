@@ -16,10 +16,12 @@ import type {
 import { endsHere } from '../../../plan/plan-properties.ts'
 import type { Collection } from '../../../schema/schema.ts'
 import type { Statement } from '../../sql/fragment.ts'
+import type { BoundRead } from '../../sql/prepared-statement.ts'
 import { collectionsBeside } from '../../sql/joining.ts'
 import type { Bounds } from '../../bounds.ts'
 import type { Explanation, Found } from '../../store.ts'
 import type { Table } from '../catalogue.ts'
+import { isOutdated } from '../file/failures.ts'
 import type { Explaining } from './explain.ts'
 import type { Readers } from './readers.ts'
 import { areSmallTogether, isSmall } from './table-size.ts'
@@ -154,18 +156,48 @@ export function candidatesHere(
 export async function readElsewhere(
   plan: ReadPlan,
   take: (document: StoredDocument) => void,
-  { table, readers, bounds }: Elsewhere,
+  { tableNow, readers, bounds }: Omit<Elsewhere, 'table'> & { readonly tableNow: TableNow },
 ): Promise<Found> {
-  const { page, count } = readStatements(plan, table, true)
+  const written = (): BoundRead | undefined => {
+    const table = tableNow()
+    return table && readStatements(plan, table, true)
+  }
   let taken = 0
-  await readers.read({ statement: page, bounds }, (rows: readonly StoredRow[]) => {
-    taken += rows.length
-    for (const row of rows) take(storedFrom(row))
+  await untilCurrent(async () => {
+    const statement = written()?.page
+    if (!statement) return
+    await readers.read({ statement, bounds }, (rows: readonly StoredRow[]) => {
+      taken += rows.length
+      for (const row of rows) take(storedFrom(row))
+    })
   })
   if (!plan.counted) return { matchCount: 0 }
   if (endsHere(plan, taken)) return { matchCount: plan.from + taken }
-  return { matchCount: await countElsewhere(count(), readers, bounds) }
+  const matchCount = await untilCurrent(async () => {
+    const statement = written()?.count()
+    return statement ? await countElsewhere(statement, readers, bounds) : 0
+  })
+  return { matchCount }
 }
+
+/** The table as the catalogue has it; undefined once it is dropped. */
+export type TableNow = () => Table | undefined
+
+/**
+ * A statement waits for a reader thread, and metadata may change meanwhile. Then it is written again, for the tables that
+ * there are now.
+ */
+export async function untilCurrent<T>(read: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await read()
+    } catch (error) {
+      if (!isOutdated(error) || attempt === MAX_ATTEMPTS) throw error
+    }
+  }
+}
+
+const MAX_ATTEMPTS = 5
 
 export async function explainElsewhere(
   { count, finish }: Explaining,

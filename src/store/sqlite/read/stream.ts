@@ -22,6 +22,7 @@ import { asOfFrom } from './as-of.ts'
 import type { Readers } from './readers.ts'
 import { type StoredRow, behind, order, sortTranslation, storedColumns, storedFrom, window } from './reads.ts'
 import { sortsAfterwards } from './planner-hints.ts'
+import { type TableNow, untilCurrent } from './slow-reads.ts'
 import { beginStatement, translation } from './translate.ts'
 import { watch } from './watch.ts'
 
@@ -32,21 +33,26 @@ interface Streaming {
 
 export async function* streamFrom(
   readers: Readers,
-  table: Table | undefined,
+  tableNow: TableNow,
   streaming: Streaming,
 ): AsyncGenerator<StoredDocument> {
-  if (table) yield* streamByKeys(streaming.plan, sourceOf(readers, table, streaming))
+  yield* streamByKeys(streaming.plan, sourceOf(readers, tableNow, streaming))
 }
 
-function sourceOf(readers: Readers, table: Table, { plan, bounds }: Streaming): KeySource<SqlValue> {
+/** A stream may last long, so every statement is written for the tables that there are when it is read. */
+function sourceOf(readers: Readers, tableNow: TableNow, { plan, bounds }: Streaming): KeySource<SqlValue> {
   /** The sort values of the last key, where the next page of keys resumes. */
   let last = afterValues(plan, SQLITE, bind)
   return {
     async keys(count, skip) {
-      const statement = keysStatement(plan, table, { count, skip, last })
-      const found = await readers.readKeys({ statement, bounds })
-      last = found.last?.slice(1) ?? last
-      return found.keys
+      const found = await untilCurrent(async () => {
+        const table = tableNow()
+        if (!table) return undefined
+        const statement = keysStatement(plan, table, { count, skip, last })
+        return await readers.readKeys({ statement, bounds })
+      })
+      last = found?.last?.slice(1) ?? last
+      return found?.keys ?? []
     },
     async documents(keys) {
       const documents = new Map<SqlValue, StoredDocument>()
@@ -59,7 +65,11 @@ function sourceOf(readers: Readers, table: Table, { plan, bounds }: Streaming): 
         }
       }
       try {
-        await readers.read({ statement: documentsStatement(plan, table, keys), bounds }, take)
+        await untilCurrent(async () => {
+          const table = tableNow()
+          if (!table) return
+          await readers.read({ statement: documentsStatement(plan, table, keys), bounds }, take)
+        })
         return documents
       } catch (error) {
         if (error !== TOO_MUCH) throw error
