@@ -87,7 +87,7 @@ export function dataService(deps: Deps): DataService {
       answered({ operation: 'searches', target }, () =>
         searches(deps, caller, { target, overrides: readOverrides(parameters) }),
       ),
-    lock: (caller, body) => lock(deps, { caller, body, locks: deps.store.locks }),
+    lock: (caller, body) => lock(deps, { caller, body: lockBody(deps, body), locks: deps.store.locks }),
     bulk: async (caller, body, context = {}) =>
       await bulk(runnerOn(deps), caller, runningBulk(deps, body, context)),
     precheck: (caller, target, operation) => precheck(deps, caller, { target, operation }),
@@ -122,10 +122,14 @@ export function dataOnce(deps: Deps): Pick<OnceService, 'data' | 'bulk' | 'lock'
       await bulkOnce(runnerOn(deps), caller, runningBulk(deps, body, context)),
     lock: (caller, body, idempotency) =>
       runOnce(deps, { ...idempotency, caller: caller.principal }, async ({ bookkeeping: { locks } }) => {
-        const result = await lock(deps, { caller, body, locks })
+        const result = await lock(deps, { caller, body: lockBody(deps, body), locks })
         return { status: 200, text: JSON.stringify({ result }) }
       }),
   }
+}
+
+function lockBody({ dialect }: Deps, body: Json | undefined): Json | undefined {
+  return body && dialect.request('lock', body, NO_SCHEMA)
 }
 
 function runningBulk(deps: Deps, body: Json | undefined, context: RequestContext) {

@@ -36,7 +36,7 @@ export const SMALT: Dialect = {
   error: (error) => error,
 }
 
-/** A bulk addresses none; its entries do. */
+/** A bulk addresses none, its entries do; a lock has nothing to do with schemas. */
 export const NO_SCHEMA: AddressedSchema = { innerSizes: () => [], withoutUnknownNulls: (data) => data }
 
 /** The body of an operation, as the dialect has it. */

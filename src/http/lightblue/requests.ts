@@ -1,10 +1,13 @@
 /** Requests of Lightblue's clients as the operations read them. */
 import { type Json, type JsonObject, isArray, isObject } from '../../base/json/json.ts'
+import { spend } from '../../base/work/work.ts'
 import type { AddressedSchema } from '../../service/dialect.ts'
-import { BulkRequestShape, DataRequestShape } from '../../service/request/data-shapes.ts'
+import { BulkRequestShape, DataRequestShape, LockRequestShape } from '../../service/request/data-shapes.ts'
 
 const KNOWN: ReadonlySet<string> = new Set([...Object.keys(DataRequestShape.properties), 'field', 'n'])
 const KNOWN_OF_BULK: ReadonlySet<string> = new Set(Object.keys(BulkRequestShape.properties))
+const KNOWN_OF_ENTRY: ReadonlySet<string> = new Set(['seq', 'op', 'request'])
+const KNOWN_OF_LOCK: ReadonlySet<string> = new Set(Object.keys(LockRequestShape.properties))
 
 const EVERYTHING: Json = { field: '*', include: true, recursive: true }
 
@@ -12,24 +15,35 @@ const EVERYTHING: Json = { field: '*', include: true, recursive: true }
 export function lightblueRequest(onIgnored: (operation: string, keys: readonly string[]) => void) {
   return (operation: string, body: Json, addressed: AddressedSchema): Json => {
     if (!isObject(body)) return body
-    const request = withoutUnknown(operation, body, onIgnored)
-    if (operation === 'bulk') return request
+    const ignored = new Set<string>()
+    const request = knownPart(operation, body, ignored)
+    if (ignored.size > 0) {
+      const keys = [...ignored].slice(0, MAX_LOGGED).map((key) => key.slice(0, MAX_LOGGED_CHARACTERS))
+      onIgnored(operation, keys)
+    }
+    if (operation === 'bulk' || operation === 'lock') return request
     return withProjection(operation, withData(operation, request, addressed), addressed)
   }
 }
 
-function withoutUnknown(
-  operation: string,
-  body: JsonObject,
-  onIgnored: (operation: string, keys: readonly string[]) => void,
-): JsonObject {
-  const known = operation === 'bulk' ? KNOWN_OF_BULK : KNOWN
-  const ignored = Object.keys(body).filter((key) => !known.has(key))
-  if (ignored.length === 0) return body
-  onIgnored(
-    operation,
-    ignored.slice(0, MAX_LOGGED).map((key) => key.slice(0, MAX_LOGGED_CHARACTERS)),
+function knownPart(operation: string, body: JsonObject, ignored: Set<string>): JsonObject {
+  if (operation === 'lock') return withoutUnknown(body, KNOWN_OF_LOCK, ignored)
+  if (operation !== 'bulk') return withoutUnknown(body, KNOWN, ignored)
+  const bulk = withoutUnknown(body, KNOWN_OF_BULK, ignored)
+  const { requests } = bulk
+  if (!isArray(requests)) return bulk
+  spend(requests.length)
+  // the request of an entry is read when the entry runs
+  const entries = requests.map((each) =>
+    isObject(each) ? withoutUnknown(each, KNOWN_OF_ENTRY, ignored) : each,
   )
+  return { ...bulk, requests: entries }
+}
+
+function withoutUnknown(body: JsonObject, known: ReadonlySet<string>, ignored: Set<string>): JsonObject {
+  const unknown = Object.keys(body).filter((key) => !known.has(key))
+  if (unknown.length === 0) return body
+  for (const key of unknown) ignored.add(key)
   return Object.fromEntries(Object.entries(body).filter(([key]) => known.has(key)))
 }
 

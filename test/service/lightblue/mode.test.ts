@@ -229,6 +229,27 @@ onEveryStore(() => {
     assert.match(server.warnings().join(), /session/)
   })
 
+  test('requests: unknown keys beside the request of a bulk entry, and of a lock, are ignored with a warning', async () => {
+    await using server = await open()
+    const find = { entity: 'thing', projection: EVERYTHING }
+    const requests = [
+      { seq: 0, op: 'find', request: find, type: 'request' },
+      { seq: 1, op: 'find', request: find },
+    ]
+    const bulk = await server.ask('POST', '/data/bulk', { body: { requests } })
+    const counts = bulk.json.responses.map(
+      ({ response }: JsonObject) => (response as JsonObject)['matchCount'],
+    )
+    assert.deepEqual(counts, [1, 1], bulk.text)
+    assert.match(server.warnings().at(-1)!, /type/)
+    const body = { operation: 'acquire', domain: 'd', callerId: 'c', resourceId: 'r', force: true }
+    for (const headers of [{}, { 'Idempotency-Key': 'a' }]) {
+      const lock = await server.ask('POST', '/data/lock', { body, headers })
+      assert.deepEqual([lock.status, lock.json], [200, { result: true }], lock.text)
+      assert.match(server.warnings().at(-1)!, /force/)
+    }
+  })
+
   test('requests: members that are null and that no field has are left out, in documents of insert and save', async () => {
     await using server = await open()
     const data = {
