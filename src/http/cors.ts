@@ -23,7 +23,7 @@ export function preflightReply(allow: string): Reply {
       'Access-Control-Allow-Methods',
       allow,
       'Access-Control-Allow-Headers',
-      'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Prefer, X-Request-Id, Smalt-Roles, Smalt-Principal, Smalt-Claims',
+      'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, Prefer, X-Request-Id, Smalt-Roles, Smalt-Principal, Smalt-Claims',
       'Access-Control-Max-Age',
       '600',
     ],

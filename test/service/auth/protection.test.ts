@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { addToken } from '../../../src/auth/token-file.ts'
 import { refuseOpenNetwork, openMode } from '../../../src/auth/open.ts'
 import { type RateLimit, limitRate } from '../../../src/http/rate-limit.ts'
+import { ROUTES } from '../../../src/http/routes/routes.ts'
 import { bearer, scratch, startAuthServer } from './harness.ts'
 
 for (const host of ['0.0.0.0', '::', '192.168.1.5', 'example.com', '127.0.0.1.example.com', '127.0.0.999']) {
@@ -135,6 +136,18 @@ test('cors: a listed origin is admitted, and the response says so', async () => 
   assert.equal(asked.headers.vary, 'Origin')
   const done = await server.ask('POST', '/data/find/x', { headers: { Origin: APP } })
   assert.deepEqual([done.status, done.headers['access-control-allow-origin']], [200, APP])
+})
+
+test('cors: a listed origin may send every header that a route reads', async () => {
+  await using server = await startAuthServer({ isOpen: true }, { origins: [APP] })
+  const asked = await server.ask('OPTIONS', '/events/stream', { headers: preflight(APP) })
+  const allowed = String(asked.headers['access-control-allow-headers']).split(', ')
+  // browsers send this one by themselves
+  const read = ROUTES.flatMap(({ headers = [] }) => headers).filter(({ name }) => name !== 'Accept-Encoding')
+  assert.deepEqual(
+    read.map(({ name }) => name).filter((name) => !allowed.includes(name)),
+    [],
+  )
 })
 
 test('cors: a listed origin can read error responses', async () => {
