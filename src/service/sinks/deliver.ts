@@ -140,7 +140,9 @@ function makeConfigured({
 async function ensureSink(places: SinkDatasources, sink: PlacedSink): Promise<void> {
   const found = await places.find(sink.definition.name)
   if (!found) return await createSink(places, sink).catch(unlessOvertaken)
-  if (found.record.definition === printDefinition(sink.definition)) return
+  const { definition, progress } = found.record
+  // A disabled one is enabled by replacing it, and the API cannot replace a configured one.
+  if (definition === printDefinition(sink.definition) && !progress.isDisabled) return
   await replaceSink(places, found, sink)
 }
 

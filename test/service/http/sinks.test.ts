@@ -249,6 +249,27 @@ onEveryStore(() => {
     assert.deepEqual((await server.ask('DELETE', '/events/sinks/kitchen')).json, { removed: true })
   })
 
+  test('sinks: one of the configuration that answered 410 is enabled by a restart, where it was', async () => {
+    await using place = await freshPlace()
+    let isGone = true
+    await using receiver = await taker((response) => {
+      if (isGone) response.writeHead(410).end()
+      return isGone
+    })
+    const events = settingsWith(receiver.url, 'cook')
+    {
+      await using server = await startTestServer({ events, ...place })
+      await defineSandwich(server)
+      await eventually(async () => (await sinkOf(server)).configured === true, 'it is there')
+      await insert(server, 'sandwich', { _id: 'a', toppings: ['x'] })
+      await eventually(async () => (await sinkOf(server)).status === 'disabled', 'it is disabled')
+    }
+    isGone = false
+    await using server = await startTestServer({ events, ...place })
+    await eventually(() => receiver.taken.length === 1, 'it is told')
+    assert.equal((await sinkOf(server)).status, 'active')
+  })
+
   function settingsWith(url: string, role: string): EventSettings {
     const filter = { entity: 'sandwich' }
     const definition = {
