@@ -47,6 +47,8 @@ interface Target {
   readonly definition: SinkDefinition
   readonly caller: Caller
   readonly transport: Transport
+  /** Those under way. */
+  readonly sends: Set<Promise<void>>
 }
 
 /**
@@ -116,7 +118,7 @@ export class SinkRun {
     const definition = parseDefinition(record.definition)
     const transport = this.options.openTransport(definition)
     this.transports.add(transport)
-    return { record, definition, transport, caller: callerWith(definition.roles) }
+    return { record, definition, transport, caller: callerWith(definition.roles), sends: new Set() }
   }
 
   private recordResults(delivery: Delivery): void {
@@ -149,7 +151,20 @@ export class SinkRun {
     const record = this.lease.record()
     if (record.version === target.record.version) return target
     delivery.amend(await this.options.store.readItems(record.name))
-    return record.definition === target.record.definition ? { ...target, record } : this.openTarget(record)
+    if (record.definition === target.record.definition) return { ...target, record }
+    void this.closeWhenIdle(target)
+    return this.openTarget(record)
+  }
+
+  private async closeWhenIdle({ transport, sends, record }: Target): Promise<void> {
+    await Promise.allSettled(sends)
+    // the end of the run may have closed it
+    if (!this.transports.delete(transport)) return
+    try {
+      await transport[Symbol.asyncDispose]()
+    } catch (error) {
+      this.options.observer.error?.(error, record.name)
+    }
   }
 
   private poll(delivery: Delivery): void {
@@ -175,7 +190,10 @@ export class SinkRun {
     const sends = delivery.start(now())
     const stored = sends.filter(({ event }) => !event).map(({ seq }) => seq)
     const texts = stored.length > 0 ? await store.readItemEvents(target.record.name, stored) : NO_TEXTS
-    for (const send of sends) void this.deliver(send, target, texts)
+    for (const send of sends) {
+      const sending = this.deliver(send, target, texts).finally(() => target.sends.delete(sending))
+      target.sends.add(sending)
+    }
   }
 
   private async deliver(send: Send, target: Target, texts: ReadonlyMap<number, string>): Promise<void> {
@@ -216,6 +234,7 @@ export class SinkRun {
   private async end(): Promise<void> {
     this.aborting.abort()
     const closing = [...this.transports].map((each) => each[Symbol.asyncDispose]())
+    this.transports.clear()
     await Promise.allSettled([...closing, this.lease.release()])
     this.options.observer.left?.(this.lease.holder.name)
   }

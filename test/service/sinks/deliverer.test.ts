@@ -202,6 +202,40 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     )
   })
 
+  check(
+    'deliver: the transport of an earlier definition is closed when its last send has ended',
+    async ({ store }) => {
+      const [opened, sent, closed]: string[][] = [[], [], []]
+      const { promise: released, resolve: release } = Promise.withResolvers<void>()
+      const [one, two, three] = ['one', 'two', 'three'].map((name) => webhookTo(`http://${name}.example/`))
+      await addSink(store, one!)
+      await using _deliverer = deliver(store, eventLog(1), {
+        openTransport({ url }) {
+          opened!.push(url)
+          return {
+            async send() {
+              sent!.push(url)
+              await released
+              return { kind: 'delivered' }
+            },
+            async [Symbol.asyncDispose]() {
+              closed!.push(url)
+            },
+          }
+        },
+      })
+      await until(() => sent!.length === 1)
+      for (const [i, next] of [two!, three!].entries()) {
+        await store.replace('a', printDefinition(next))
+        await until(() => opened!.length === i + 2)
+      }
+      await until(() => closed!.length === 1)
+      release()
+      await until(() => closed!.length === 2)
+      assert.deepEqual([sent, closed], [[one!.url], [two!.url, one!.url]])
+    },
+  )
+
   check('deliver: of two processes one delivers, and the other takes over', async ({ place, store }) => {
     const log = [...eventLog(50)]
     await using server = await receiver()
