@@ -3,7 +3,7 @@ import { isIP, isIPv6 } from 'node:net'
 import { type Permission, PERMISSIONS } from '../../access/caller.ts'
 import type { CertificateRole } from '../../auth/certificate-roles.ts'
 import { parseDistinguishedName } from '../../auth/distinguished-name.ts'
-import { isObject } from '../../base/json/json.ts'
+import { isArray, isObject } from '../../base/json/json.ts'
 import { isSafeUrl } from '../../auth/fetch-json.ts'
 import { hostKind } from '../../auth/loopback.ts'
 import type {
@@ -75,7 +75,6 @@ function jwtFrom(pick: Reader): JwtSettings {
     throw new ConfigError('auth.jwt: jwksUrl and jwksFile both say where the keys are; leave one of them out')
   if (jwksUrl !== undefined) requireSafe(pick.nameOf('auth.jwt.jwksUrl'), jwksUrl)
   if (jwksUrl === undefined && jwksFile === undefined) requireSafe(pick.nameOf('auth.jwt.issuer'), issuer)
-  const roles = pick.texts('auth.jwt.rolesClaim') ?? ['roles']
   return {
     issuer,
     audience,
@@ -83,10 +82,21 @@ function jwtFrom(pick: Reader): JwtSettings {
     ...(jwksFile !== undefined && { jwksFile }),
     algorithms: pick.texts('auth.jwt.algorithms') ?? USUAL_ALGORITHMS,
     leewaySeconds: pick.number('auth.jwt.leewaySeconds') ?? 30,
-    rolesClaim: roles.length === 1 ? roles[0]!.split('.') : roles,
+    rolesClaim: rolesClaimFrom(pick),
     principalClaim: pick.text('auth.jwt.principalClaim') ?? 'sub',
     cooldownSeconds: pick.number('auth.jwt.cooldownSeconds') ?? 30,
   }
+}
+
+/**
+ * One text is a path with dots. A list in the file has names as they are: those of some providers are addresses, such as
+ * `https://example.com/roles`.
+ */
+function rolesClaimFrom(pick: Reader): readonly string[] {
+  const names = pick.texts('auth.jwt.rolesClaim') ?? ['roles']
+  const given = pick.given('auth.jwt.rolesClaim')
+  const isList = given?.layer === 'file' && isArray(given.value)
+  return names.length === 1 && !isList ? names[0]!.split('.') : names
 }
 
 function requireSafe(name: string, url: string): void {

@@ -136,6 +136,25 @@ test('config file: what is not said about jwt has its defaults', () => {
   })
 })
 
+const ROLES_CLAIMS: readonly [given: Json, path: readonly string[]][] = [
+  ['realm_access.roles', ['realm_access', 'roles']],
+  [['https://example.com/roles'], ['https://example.com/roles']],
+  [
+    ['resource_access', 'smalt.example', 'roles'],
+    ['resource_access', 'smalt.example', 'roles'],
+  ],
+]
+for (const [given, path] of ROLES_CLAIMS) {
+  test(`config file: the claim of roles ${JSON.stringify(given)} is ${path.join(', then ')}`, () => {
+    assert.deepEqual(read({ auth: { jwt: { ...JWT, rolesClaim: given } } }).auth.jwt?.rolesClaim, path)
+  })
+}
+
+test('config: a variable with the claim of roles is split at its dots', () => {
+  const { jwt } = read({ auth: { jwt: JWT } }, {}, { SMALT_AUTH_JWT_ROLES_CLAIM: 'realm_access.roles' }).auth
+  assert.deepEqual(jwt?.rolesClaim, ['realm_access', 'roles'])
+})
+
 test('config file: all of it is understood', () => {
   const { auth, rateLimit, metrics, tls, tokensFile } = read({
     $schema: './schema.json',
