@@ -25,10 +25,16 @@ export function signIn(token: string): void {
 export function signInWith({ access, renewal }: RenewedToken): void {
   signIn(access)
   if (!renewal) return
-  setTimeout(() => {
-    if (tokenStore.get() === access) renewal.renew().then(signInWith, () => undefined)
-  }, renewal.inMs)
+  setTimeout(
+    () => {
+      if (tokenStore.get() === access) renewal.renew().then(signInWith, () => undefined)
+    },
+    Math.min(renewal.inMs, LONGEST_TIMER_MS),
+  )
 }
+
+/** A timer for longer would fire at once, and so would that of the next token. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 interface RenewedToken {
   readonly access: string

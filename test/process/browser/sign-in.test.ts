@@ -89,4 +89,20 @@ void suite('sign-in', () => {
     assert.notEqual(await page.evaluate("sessionStorage.getItem('smalt.token')"), token)
     assert.deepEqual(await page.evaluate('Object.keys(sessionStorage)'), ['smalt.token'], 'no refresh token')
   })
+
+  test('oidc: a token that is valid for longer than a timer can run is not renewed at once', async () => {
+    await using provider = await startOidcProvider()
+    Object.assign(provider, { isRenewing: true, lifetimeSeconds: 365 * 24 * 60 * 60 })
+    const oidc = { issuer: provider.url, clientId: CLIENT, scope: 'openid roles' }
+    await using server = await startTestServer({ auth: await provider.authentication(), oidc })
+    await using browser = await launchChromium()
+    await using visited = await visitSite(browser, server.port)
+    const { page, open } = visited
+    await open('#/data/savedSearch')
+    await page.getByRole('button', { name: `Sign in at ${new URL(provider.url).host}` }).click()
+    await page.getByRole('heading', { name: 'savedSearch', level: 1 }).waitFor()
+    await page.getByRole('button', { name: 'Read again' }).click()
+    await page.getByRole('heading', { name: 'savedSearch', level: 1 }).waitFor()
+    assert.equal(provider.issued, 1)
+  })
 })
