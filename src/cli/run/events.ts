@@ -54,17 +54,20 @@ function parametersOf(flags: EventsFlags): URLSearchParams {
   return parameters
 }
 
-/** All events from a number on, page by page, one per line. */
+/** All events from a number on, or from the oldest one on, page by page, one per line. */
 async function list(client: Client, flags: EventsFlags): Promise<void> {
   const parameters = parametersOf(flags)
   parameters.set('limit', String(PAGE))
-  for (let since = flags.since ?? '0'; ;) {
-    parameters.set('since', since)
+  for (let { since } = flags; ;) {
+    if (since !== undefined) parameters.set('since', since)
     const page = await client.ask('GET', `/events?${parameters.toString()}`)
     const events = member(page, 'events')
-    if (!isArray(events) || events.length === 0) return
+    if (!isArray(events)) return
     for (const event of events) await print(`${JSON.stringify(event)}\n`)
-    since = JSON.stringify(member(page, 'next'))
+    const next = JSON.stringify(member(page, 'next'))
+    // a page without events is not the end: it looks at some thousand numbers, which may all be of other entities
+    if (next === since) return
+    since = next
   }
 }
 

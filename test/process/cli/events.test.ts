@@ -1,4 +1,4 @@
-/** `smalt events dead`, from outside: what it prints, what it does, and the number it ends with. */
+/** `smalt events`, from outside: what it prints, what it does, and the number it ends with. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -49,6 +49,49 @@ test('events dead: dead letters are listed, shown, tried again and given up', as
   const gone = await dead('show', '--event', first.id)
   assert.deepEqual([gone.code, gone.out], [1, ''])
   assert.match(gone.err, /^smalt: .*\(crud:UnknownDeadLetter\)\n$/)
+})
+
+async function startWithHooks(keepCount: number, ...entities: readonly string[]) {
+  const server = await startTestServer({ events: { keepDays: 7, keepCount, roundMs: 50 } })
+  const info = { hooks: [{ name: 'all', actions: ['insert'] }] }
+  for (const entity of entities) await server.define(entity, { n: { type: 'integer' } }, { info })
+  const insert = async (entity: string, count: number): Promise<void> => {
+    const data = Array.from({ length: count }, (_, n) => ({ _id: String(n), n }))
+    const { json, text } = await server.ask('PUT', `/data/insert/${entity}`, { body: { data } })
+    assert.equal(json.status, 'COMPLETE', text)
+  }
+  return { server, insert, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
+}
+
+function idsIn({ code, out, err }: Ended): readonly string[] {
+  assert.equal(code, 0, err)
+  return out
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line).documentId)
+}
+
+test('events: those that are stored are printed, also when earlier ones were deleted', async () => {
+  await using started = await startWithHooks(3, 'a')
+  const { server, insert } = started
+  await insert('a', 10)
+  await eventually(
+    async () => (await server.ask('GET', '/events?since=0')).status === 410,
+    'the earlier ones are deleted',
+  )
+  assert.deepEqual(idsIn(await run(['events', '--url', `http://127.0.0.1:${server.port}`])), ['7', '8', '9'])
+})
+
+test('events: many events of other entities do not end the list', async () => {
+  await using started = await startWithHooks(1_000_000, 'a', 'b')
+  const { server, insert } = started
+  await insert('a', 1)
+  await insert('b', 6_000)
+  const { json } = await server.ask('PUT', '/data/insert/a', { body: { data: { _id: 'late', n: 1 } } })
+  assert.equal(json.status, 'COMPLETE')
+  const args = ['events', '--entity', 'a', '--url', `http://127.0.0.1:${server.port}`]
+  assert.deepEqual(idsIn(await run(args)), ['0', 'late'])
+  assert.deepEqual(idsIn(await run([...args, '--since', '1'])), ['late'])
 })
 
 const MISUSED: readonly [args: readonly string[], problem: RegExp][] = [
