@@ -32,9 +32,13 @@ export interface EventPage {
 
 export interface Following {
   readonly filter: EventFilter
+  /** Begins after this position; now when absent. */
+  readonly since?: string | undefined
   readonly signal: AbortSignal
   readonly onOpen: () => void
   readonly onEvent: (event: SmaltEvent) => void
+  /** From where to go on, after everything before it. */
+  readonly onPosition: (position: string) => void
 }
 
 export function eventClient(transport: Transport): EventClient {
@@ -43,13 +47,14 @@ export function eventClient(transport: Transport): EventClient {
   return {
     events: async (filter) =>
       (await transport.send('GET', '/events', { query: { ...filter } })) as unknown as EventPage,
-    async follow({ filter, signal, onOpen, onEvent }) {
-      const body = await transport.open('/events/stream', { query: { ...filter }, signal })
+    async follow({ filter, since, signal, onOpen, onEvent, onPosition }) {
+      const body = await transport.open('/events/stream', { query: { ...filter, since }, signal })
       onOpen()
-      for await (const { event, data } of messagesIn(body)) {
-        const value = parseJson(data)
-        if (event === 'end') throw new RequestFailure(0, [asProblem(value)])
-        onEvent(value as unknown as SmaltEvent)
+      for await (const { id, event, data } of messagesIn(body)) {
+        const value = data === undefined ? undefined : parseJson(data)
+        if (value !== undefined && event === 'end') throw new RequestFailure(0, [asProblem(value)])
+        if (value !== undefined) onEvent(value as unknown as SmaltEvent)
+        if (id !== undefined) onPosition(id)
       }
     },
     sinks: async () => {
@@ -70,11 +75,12 @@ export function eventClient(transport: Transport): EventClient {
 }
 
 interface Message {
-  readonly event: string
-  readonly data: string
+  readonly id: string | undefined
+  readonly event: string | undefined
+  readonly data: string | undefined
 }
 
-/** Server-sent events with data. `EventSource` cannot send the headers that identify the caller. */
+/** Server-sent events, and positions without data. `EventSource` cannot send the headers that identify the caller. */
 async function* messagesIn(body: ReadableStream<Uint8Array>): AsyncGenerator<Message> {
   const decoder = new TextDecoder()
   let rest = ''
@@ -85,8 +91,7 @@ async function* messagesIn(body: ReadableStream<Uint8Array>): AsyncGenerator<Mes
       const lines = block.split('\n')
       const valueOf = (name: string): string | undefined =>
         lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2)
-      const data = valueOf('data')
-      if (data !== undefined) yield { event: valueOf('event') ?? 'message', data }
+      yield { id: valueOf('id'), event: valueOf('event'), data: valueOf('data') }
     }
   }
 }

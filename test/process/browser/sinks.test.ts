@@ -3,8 +3,9 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { launchChromium } from '../../support/chromium.ts'
+import { startTestServer } from '../../support/server.ts'
 import { onEveryStore } from '../../support/store-kind.ts'
-import { change, insert } from '../../service/http/events-kitchen.ts'
+import { change, defineSandwich, insert } from '../../service/http/events-kitchen.ts'
 import { deadLetters, eventually } from '../../service/http/sinks-kitchen.ts'
 import { barriers } from './axe.ts'
 import { visitSite } from './visit.ts'
@@ -69,5 +70,24 @@ onEveryStore(() => {
       return (await events.filter({ hasText: 'sandwich z' }).count()) > 1
     }, 'updates are shown')
     assert.equal(await events.filter({ hasText: /\binsert\b/ }).count(), 0)
+  })
+
+  test('events: the live tail shows what happened while its connection was lost', async () => {
+    // the service ends each stream after a moment
+    await using server = await startTestServer({ limits: { streamTimeMs: 1_000 } })
+    await defineSandwich(server)
+    await using visited = await visitSite(browser, server.port)
+    const { page, open } = visited
+    await open('#/events')
+    for (const id of ['a', 'b']) {
+      await page.getByText('connection lost').waitFor()
+      await insert(server, 'sandwich', { _id: id, name: 'z', toppings: ['x'] })
+      await page
+        .getByRole('listitem')
+        .filter({ hasText: `sandwich ${id}` })
+        .waitFor()
+    }
+    const events = page.getByRole('list', { name: 'Events, newest first' }).getByRole('listitem')
+    assert.equal(await events.count(), 2)
   })
 })

@@ -1,10 +1,11 @@
-/** The live tail: events as they occur, newest first. A lost connection is taken up again. */
+/** The live tail: events as they occur, newest first. A lost connection is taken up again, without a gap. */
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { noteFailure, useLoaded } from '../../app/loading.ts'
 import { change, href, usePlace } from '../../app/place.ts'
 import { callerKey, client } from '../../app/session.ts'
 import type { EventFilter } from '../../client/event-client.ts'
+import { RequestFailure } from '../../client/failure.ts'
 import { printJson, textOf } from '../../client/json.ts'
 import type { SmaltEvent } from '../../client/types.ts'
 import { Empty } from '../../parts/notices.tsx'
@@ -97,16 +98,26 @@ function useTail(filter: EventFilter, isPaused: boolean, caller: string): Tail {
     const aborting = new AbortController()
     const { signal } = aborting
     let timer: ReturnType<typeof setTimeout> | undefined
+    let since: string | undefined
     const onEvent = (event: SmaltEvent): void => setEvents((before) => [event, ...before].slice(0, MAX_SHOWN))
     const follow = async (): Promise<void> => {
       setState('connecting')
       try {
-        await client.follow({ filter, signal, onEvent, onOpen: () => setState('following') })
+        await client.follow({
+          filter,
+          since,
+          signal,
+          onEvent,
+          onOpen: () => setState('following'),
+          onPosition: (position) => (since = position),
+        })
         setProblem('the service ended the stream')
       } catch (failure) {
         if (signal.aborted) return
         noteFailure(failure)
         setProblem((failure as Error).message)
+        // the events after the position are not kept any more, or the store is an older one: go on from now
+        if (failure instanceof RequestFailure && [400, 410].includes(failure.status)) since = undefined
       }
       if (signal.aborted) return
       setState('lost')
