@@ -1,6 +1,7 @@
 /** `smalt token`: adds, lists and revokes tokens. A running service applies changes within a second. */
 import { type Permission, PERMISSIONS } from '../../access/caller.ts'
 import { type NewToken, TokenFileError, addToken, readTokens, revokeToken } from '../../auth/token-file.ts'
+import type { JsonObject } from '../../base/json/json.ts'
 import type { Config } from '../config/config.ts'
 import { EXIT, Exit } from '../exit.ts'
 import { usageError } from '../usage-error.ts'
@@ -72,7 +73,7 @@ async function revoke(file: string, id: string): Promise<void> {
 function newToken({ principal, role = [], permission = [], claim = [], expires }: TokenFlags): NewToken {
   if (principal === undefined || principal.trim() === '') throw usageError('token add needs --principal')
   const permissions = permission.map(permissionFrom)
-  const claims = Object.fromEntries(claim.map(claimFrom))
+  const claims = claimsFrom(claim)
   return {
     principal,
     roles: role.map((each) => (each.trim() === '' ? fail('--role must not be empty') : each)),
@@ -85,6 +86,19 @@ function newToken({ principal, role = [], permission = [], claim = [], expires }
 function permissionFrom(text: string): Permission {
   const found = PERMISSIONS.find((each) => each === text)
   return found ?? fail(`--permission must be one of ${PERMISSIONS.join(', ')}, not ${text}`)
+}
+
+/** A name that is given several times has a list of values, as row rules read it. */
+function claimsFrom(texts: readonly string[]): JsonObject {
+  const claims = new Map<string, string[]>()
+  for (const [name, value] of texts.map(claimFrom)) {
+    const values = claims.get(name)
+    if (values) values.push(value)
+    else claims.set(name, [value])
+  }
+  return Object.fromEntries(
+    [...claims].map(([name, values]) => [name, values.length === 1 ? values[0]! : values]),
+  )
 }
 
 function claimFrom(text: string): readonly [string, string] {

@@ -76,6 +76,15 @@ test('token: what is added is listed without its secret, and can be revoked', as
   assert.match(again.err, /there is no token/)
 })
 
+test('token: a claim that is given several times is a list', async () => {
+  const data = ['--data', './claims']
+  const claims = ['regions=north', 'tenant=a', 'regions=south'].flatMap((claim) => ['--claim', claim])
+  const added = await run(['token', 'add', '--principal', 'ann', ...claims, ...data])
+  assert.equal(added.code, 0, added.err)
+  const [record] = JSON.parse((await run(['token', 'list', '--json', ...data])).out)
+  assert.deepEqual(record.claims, { regions: ['north', 'south'], tenant: 'a' })
+})
+
 test('token: where there are none, list says so and revoke makes no file', async () => {
   const data = ['--data', './nothing']
   const listed = await run(['token', 'list', ...data])
