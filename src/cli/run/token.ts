@@ -112,12 +112,18 @@ const MAX_SPAN_MS = 100 * 365 * 86_400_000
 /** A duration from now such as `90d`, or a date. */
 function expiryFrom(text: string): string {
   const [, count, unit = ''] = /^(\d{1,9})([mhd])$/.exec(text) ?? []
-  const isDate = /^\d{4}-\d{2}-\d{2}(?:T.+)?$/.test(text)
+  const [, day] = /^(\d{4}-\d{2}-\d{2})(?:T.+)?$/.exec(text) ?? []
   const span = Number(count) * (UNIT_MS[unit] ?? Number.NaN)
-  const time = isDate ? Date.parse(text) : Date.now() + (span <= MAX_SPAN_MS ? span : Number.NaN)
-  if (!(time > Date.now()))
+  const time = day === undefined ? Date.now() + (span <= MAX_SPAN_MS ? span : Number.NaN) : Date.parse(text)
+  if (!(time > Date.now()) || (day !== undefined && !isRealDay(day)))
     throw usageError('--expires must be a span such as 90d, 12h or 30m, or a date to come such as 2030-12-31')
   return new Date(time).toISOString()
+}
+
+/** JavaScript takes 30 February for 2 March. */
+function isRealDay(day: string): boolean {
+  const time = Date.parse(day)
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(day)
 }
 
 function fail(problem: string): never {

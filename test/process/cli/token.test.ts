@@ -108,6 +108,8 @@ const REFUSED: readonly [args: readonly string[], err: RegExp][] = [
   [['token', 'add', '--principal', 'a', '--expires', '2001-01-01'], /--expires must be/],
   [['token', 'add', '--principal', 'a', '--expires', '0d'], /--expires must be/],
   [['token', 'add', '--principal', 'a', '--expires', 'soon'], /--expires must be/],
+  [['token', 'add', '--principal', 'a', '--expires', '2099-02-30'], /--expires must be/],
+  [['token', 'add', '--principal', 'a', '--expires', '2099-06-31T12:00:00+02:00'], /--expires must be/],
   [['token', 'add', '--principal', 'a', '--expires', '999999999d'], /--expires must be/],
   [['serve', '--principal', 'a'], /serve takes no --principal/],
   [['token', 'list', '--from', 'x'], /token takes no --from/],
