@@ -58,10 +58,12 @@ function headersFrom(
   token: string | undefined,
 ): Record<string, string> {
   const roles = role?.join(', ')
-  for (const text of [roles, principal, token]) {
+  for (const text of [roles, principal]) {
     if (text !== undefined && !/^[\x20-\x7e\u00a0-\u{10ffff}]*$/u.test(text))
-      throw usageError('--role, --principal and the token must be one line of text')
+      throw usageError('--role and --principal must be one line of text')
   }
+  if (token !== undefined && !/^[\x21-\x7e]+$/.test(token))
+    throw usageError('the token must have visible characters of ASCII only; was all of it copied?')
   return {
     ...(token !== undefined && { authorization: `Bearer ${token}` }),
     ...(roles !== undefined && { 'smalt-roles': asHeader(roles) }),

@@ -258,6 +258,8 @@ const MISUSED: readonly [args: readonly string[], problem: RegExp][] = [
   ],
   [['find', 'e', '--json', '--format', 'csv'], /--json and --format csv differ/],
   [['find', 'e', '{"field":'], /the query is not valid JSON/],
+  [['find', 'e', '--token', 'smalt_…'], /the token must have visible characters of ASCII only/],
+  [['find', 'e', '--token', ''], /the token must have/],
   [['find', 'e', '--limit', '0'], /--limit must be a whole number from 1 on/],
   [['find', 'e', '--sort', 'a,,b'], /--sort must be fields separated by commas/],
   [['find', 'e', '--port', '1'], /find takes no --port/],
