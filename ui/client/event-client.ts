@@ -18,6 +18,7 @@ export interface EventClient {
   readonly sinks: () => Promise<readonly Sink[]>
   readonly createSink: (sink: JsonObject) => Promise<Json>
   readonly removeSink: (name: string) => Promise<Json>
+  /** The oldest ones, at most `DEAD_LETTERS_READ`. */
   readonly deadLetters: (sink: string) => Promise<readonly JsonObject[]>
   /** One of them, with its event. */
   readonly deadLetter: (sink: string, eventId: string) => Promise<Json>
@@ -40,6 +41,8 @@ export interface Following {
   /** From where to go on, after everything before it. */
   readonly onPosition: (position: string) => void
 }
+
+export const DEAD_LETTERS_READ = 100
 
 export function eventClient(transport: Transport): EventClient {
   const at = (...segments: readonly string[]): string =>
@@ -64,7 +67,8 @@ export function eventClient(transport: Transport): EventClient {
     createSink: (body) => transport.send('POST', at(), { body }),
     removeSink: (name) => transport.send('DELETE', at(name)),
     deadLetters: async (sink) => {
-      const answer = await transport.send('GET', at(sink, 'dead'))
+      const query = { limit: String(DEAD_LETTERS_READ) }
+      const answer = await transport.send('GET', at(sink, 'dead'), { query })
       return asList(asObject(answer)['dead']).map(asObject)
     },
     deadLetter: (sink, eventId) => transport.send('GET', at(sink, 'dead', eventId)),

@@ -52,6 +52,28 @@ onEveryStore(() => {
     )
   })
 
+  test('sinks: the page says where it does not show all dead letters', async () => {
+    await using kitchen = await deadLetters(['a'])
+    await using visited = await visitSite(browser, kitchen.server.port)
+    const { page, open } = visited
+    const [letter] = await kitchen.dead()
+    const pageOf = (count: number): object => ({
+      dead: Array.from({ length: count }, (_, i) => ({ ...letter, id: String(i) })),
+      next: 1,
+    })
+    let count = 99
+    await page.route('**/events/sinks/kitchen/dead*', (route) => route.fulfill({ json: pageOf(count) }))
+    await open('#/events?tab=sinks&sink=kitchen')
+    const letters = page.getByRole('listitem').filter({ hasText: 'status 500' })
+    const hint = page.getByText('there may be more')
+    await letters.nth(98).waitFor()
+    assert.equal(await hint.count(), 0)
+    count = 100
+    await page.reload()
+    await letters.nth(99).waitFor()
+    await hint.waitFor()
+  })
+
   test('events: the live tail shows only what its filters let through', async () => {
     await using kitchen = await deadLetters(['a'])
     const { server } = kitchen

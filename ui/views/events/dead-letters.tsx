@@ -6,6 +6,7 @@ import { useText } from '../../app/place.ts'
 import { client } from '../../app/session.ts'
 import { showToast } from '../../app/toast.tsx'
 import { asObject } from '../../client/data-client.ts'
+import { DEAD_LETTERS_READ } from '../../client/event-client.ts'
 import { type JsonObject, printJson, textOf } from '../../client/json.ts'
 import { Failure, Progress } from '../../parts/notices.tsx'
 
@@ -32,6 +33,11 @@ export function DeadLetters({ sink, onDone }: DeadLettersProps): JSX.Element {
         <button type="button" onClick={() => void run(client.redrive(sink), 'All are tried again.', done)}>
           Try all again
         </button>
+      )}
+      {letters.value.length >= DEAD_LETTERS_READ && (
+        <p class="hint">
+          These are the oldest {DEAD_LETTERS_READ}; there may be more. Trying all again includes the others.
+        </p>
       )}
       <ul class="findings">
         {letters.value.map((letter) => (
