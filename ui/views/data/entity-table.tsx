@@ -130,7 +130,7 @@ function Loaded({ entity, caller, metadata, onWritten }: LoadedProps): JSX.Eleme
       </div>
       {doc !== undefined && (
         <DocumentPanel
-          key={`${doc}|${caller}|${asOf ?? ''}`}
+          key={`${doc}|${caller}|${asOf ?? ''}|${metadata.schema.version.value}`}
           metadata={metadata}
           id={doc === NEW ? undefined : idIn(doc)}
           asOf={asOf}

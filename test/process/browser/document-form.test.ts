@@ -1,0 +1,73 @@
+/** The form of a document, typed into key by key: what is written is what was typed, and nothing else changes. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import type { Locator } from 'playwright-core'
+import type { Json } from '../../../src/base/json/json.ts'
+import type { TestServer } from '../../support/server.ts'
+import { site } from './visit.ts'
+
+const ACCESS = { find: ['anyone'], insert: ['anyone'], update: ['anyone'], delete: ['anyone'] }
+const FIELDS = {
+  note: { type: 'string' },
+  counts: { type: 'array', items: { type: 'integer' } },
+  free: { type: 'any' },
+  parts: { type: 'array', items: { type: 'any' } },
+}
+
+async function things(server: TestServer): Promise<void> {
+  for (const [version, fields] of [
+    ['1.0.0', FIELDS],
+    ['2.0.0', { ...FIELDS, later: { type: 'string' } }],
+  ] as const) {
+    const body = {
+      entityInfo: { name: 'thing', defaultVersion: '1.0.0' },
+      schema: {
+        name: 'thing',
+        version: { value: version, changelog: 'a version' },
+        status: { value: 'active' },
+        access: ACCESS,
+        fields,
+      },
+    }
+    const answer = await server.ask('PUT', `/metadata/thing/${version}`, { body })
+    assert.equal(answer.status, 200, answer.text)
+  }
+}
+
+void suite('document form', () => {
+  const { server, visit } = site(things)
+
+  test('form: in another version, the document is edited as that version has it', async () => {
+    const data = [{ _id: 'versions', note: 'a', later: 'only in 2.0.0' }]
+    const inserted = await server().ask('PUT', '/data/insert/thing/2.0.0', { body: { data } })
+    assert.equal(inserted.json.modifiedCount, 1, inserted.text)
+    await using visited = await visit()
+    const { page, open } = visited
+    await open('#/data/thing?doc="versions"')
+    const panel = page.getByRole('complementary', { name: 'thing versions' })
+    await panel.getByLabel('note').waitFor()
+    await page.getByRole('combobox', { name: 'Version' }).selectOption('2.0.0')
+    await shows(panel.getByLabel('later'), 'only in 2.0.0')
+    await panel.getByLabel('note').fill('b')
+    await panel.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved.').waitFor()
+    const { note, later } = await stored('versions', '2.0.0')
+    assert.deepEqual({ note, later }, { note: 'b', later: 'only in 2.0.0' })
+  })
+
+  async function stored(id: string, version = '1.0.0'): Promise<Record<string, Json | undefined>> {
+    const answer = await server().ask('GET', `/data/find/thing/${version}?Q=_id:${id}`)
+    return answer.json.processed[0]
+  }
+})
+
+/** Waits until the control holds the text. */
+async function shows(control: Locator, text: string): Promise<void> {
+  await control.waitFor()
+  await control
+    .page()
+    .waitForFunction(([element, wanted]) => (element as { value: string }).value === wanted, [
+      await control.elementHandle(),
+      text,
+    ] as const)
+}
