@@ -4,7 +4,7 @@ import { suite, test } from 'node:test'
 import type { Locator } from 'playwright-core'
 import type { Json } from '../../../src/base/json/json.ts'
 import type { TestServer } from '../../support/server.ts'
-import { site } from './visit.ts'
+import { insert, site } from './visit.ts'
 
 const ACCESS = { find: ['anyone'], insert: ['anyone'], update: ['anyone'], delete: ['anyone'] }
 const FIELDS = {
@@ -36,6 +36,18 @@ async function things(server: TestServer): Promise<void> {
 
 void suite('document form', () => {
   const { server, visit } = site(things)
+
+  test('form: members of any JSON are kept, whatever their names', async () => {
+    await insert(server(), 'thing', [{ _id: 'hash', note: 'a', free: { 'a#': 1, b: [{ 'c#': 2 }] } }])
+    await using visited = await visit()
+    const { page, open } = visited
+    await open('#/data/thing?doc="hash"')
+    const panel = page.getByRole('complementary', { name: 'thing hash' })
+    await panel.getByLabel('note').fill('b')
+    await panel.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved.').waitFor()
+    assert.deepEqual((await stored('hash'))['free'], { 'a#': 1, b: [{ 'c#': 2 }] })
+  })
 
   test('form: in another version, the document is edited as that version has it', async () => {
     const data = [{ _id: 'versions', note: 'a', later: 'only in 2.0.0' }]

@@ -7,12 +7,20 @@ import { client } from '../../app/session.ts'
 import { showToast } from '../../app/toast.tsx'
 import type { Versioned } from '../../client/data-client.ts'
 import { RequestFailure, type ServiceProblem, asProblem, fieldOf } from '../../client/failure.ts'
-import { type Json, type JsonObject, isArray, isObject, parseJson, printJson } from '../../client/json.ts'
-import type { Written } from '../../client/types.ts'
+import {
+  type Json,
+  type JsonObject,
+  isArray,
+  isObject,
+  parseJson,
+  printJson,
+  sameJson,
+} from '../../client/json.ts'
+import type { Field, Fields, Written } from '../../client/types.ts'
 import { Icon } from '../../parts/icons.tsx'
 import { LazyJsonEditor } from '../../parts/lazy-json-editor.ts'
 import { Tabs } from '../../parts/tabs.tsx'
-import { differences, withPart } from '../../schema/draft.ts'
+import { withPart } from '../../schema/draft.ts'
 import { Conflict } from './conflict.tsx'
 import { DocumentForm } from './document-form.tsx'
 import { DocumentHistory } from './document-history.tsx'
@@ -34,7 +42,7 @@ export function DocumentEditor(props: DocumentEditorProps): JSX.Element {
   const target = { entity: entityInfo.name, version: schema.version.value }
   /** As the service has it; undefined for a new document. */
   const [stored, setStored] = useState(props.stored)
-  const [draft, setDraft] = useState<JsonObject>(() => withoutSizes(initial))
+  const [draft, setDraft] = useState<JsonObject>(() => withoutSizes(initial, schema.fields))
   const [text, setText] = useState<string>()
   const [problems, setProblems] = useState<readonly ServiceProblem[]>([])
   const [theirs, setTheirs] = useState<Versioned>()
@@ -44,7 +52,7 @@ export function DocumentEditor(props: DocumentEditorProps): JSX.Element {
   const isNew = stored === undefined
   const isReadOnly = asOf !== undefined
   const isChanged =
-    isNew || text !== undefined || differences(withoutSizes(stored.document), draft).length > 0
+    isNew || text !== undefined || !sameJson(withoutSizes(stored.document, schema.fields), draft)
 
   /** The draft, from the JSON text where that was edited last. */
   const currentDraft = (): JsonObject | undefined => {
@@ -90,7 +98,7 @@ export function DocumentEditor(props: DocumentEditorProps): JSX.Element {
     setStored({ document, documentVersion: written.versions[0] ?? '' })
     setText(undefined)
     // what was typed while the service was writing stays
-    setDraft((current) => (current === sent ? withoutSizes(document) : current))
+    setDraft((current) => (current === sent ? withoutSizes(document, schema.fields) : current))
   }
   const insert = (): Promise<void> => write((document) => client.insert(target, [document]))
   const save = (documentVersion = stored?.documentVersion ?? ''): Promise<void> =>
@@ -107,7 +115,7 @@ export function DocumentEditor(props: DocumentEditorProps): JSX.Element {
       const { document } = stored
       const undo = (): void =>
         void client
-          .insert(target, [withoutSizes(document)])
+          .insert(target, [withoutSizes(document, schema.fields)])
           .then(onWritten, (error: Error) =>
             showToast({ kind: 'failed', text: `It could not be inserted again: ${error.message}` }),
           )
@@ -237,13 +245,13 @@ function isField(problem: ServiceProblem, fields: Readonly<Record<string, unknow
   return Object.hasOwn(fields, fieldOf(problem).split('.')[0] ?? '')
 }
 
-/** Sizes of arrays are computed on read; the service would refuse wrong ones. */
-function withoutSizes(document: JsonObject): JsonObject {
+/** Sizes of arrays are computed on read; the service would refuse wrong ones. What no field describes stays as it is. */
+function withoutSizes(document: JsonObject, fields: Fields): JsonObject {
   const kept = Object.entries(document).filter(([name]) => !name.endsWith('#'))
-  return Object.fromEntries(kept.map(([name, value]) => [name, withoutSizesIn(value)]))
+  return Object.fromEntries(kept.map(([name, value]) => [name, withoutSizesIn(value, fields[name])]))
 }
 
-function withoutSizesIn(value: Json): Json {
-  if (isArray(value)) return value.map(withoutSizesIn)
-  return isObject(value) ? withoutSizes(value) : value
+function withoutSizesIn(value: Json, field: Field | undefined): Json {
+  if (isArray(value) && field?.items) return value.map((each) => withoutSizesIn(each, field.items))
+  return isObject(value) && field?.fields ? withoutSizes(value, field.fields) : value
 }
