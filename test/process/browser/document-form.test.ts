@@ -37,6 +37,22 @@ async function things(server: TestServer): Promise<void> {
 void suite('document form', () => {
   const { server, visit } = site(things)
 
+  test('form: a text is typed on when it becomes long, and short again', async () => {
+    await insert(server(), 'thing', [{ _id: 'long', note: '' }])
+    await using visited = await visit()
+    const { page, open } = visited
+    await open('#/data/thing?doc="long"')
+    const panel = page.getByRole('complementary', { name: 'thing long' })
+    await panel.getByLabel('note').focus()
+    const text = 'never gonna give you up, never gonna let you down, never gonna run around'
+    await page.keyboard.type(text)
+    for (let i = 0; i < 30; i++) await page.keyboard.press('Backspace')
+    await page.keyboard.type('!')
+    await panel.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved.').waitFor()
+    assert.equal((await stored('long'))['note'], `${text.slice(0, -30)}!`)
+  })
+
   test('form: members of any JSON are kept, whatever their names', async () => {
     await insert(server(), 'thing', [{ _id: 'hash', note: 'a', free: { 'a#': 1, b: [{ 'c#': 2 }] } }])
     await using visited = await visit()

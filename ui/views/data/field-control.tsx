@@ -1,6 +1,6 @@
 /** The control for one simple field. Values keep every digit: numbers are edited as text. */
 import type { JSX } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { type Json, isNumber, numberIn, parseJson, printJson, textOf } from '../../client/json.ts'
 import type { Field } from '../../client/types.ts'
 import { toRfc3339 } from '../../schema/dates.ts'
@@ -44,6 +44,9 @@ function TextControl({ toText, toValue, ...props }: TextControlProps): JSX.Eleme
   const { id, value, field, onChange } = props
   const text = value === undefined || value === null ? '' : toText(value)
   const isNumeric = isNumber(value) || ['integer', 'double', 'biginteger', 'bigdecimal'].includes(field.type)
+  const isTall = useRef(false)
+  // not while it is typed into: another element would not have the focus
+  if (document.activeElement?.id !== id) isTall.current = text.length > 60 || text.includes('\n')
   const common = {
     id,
     placeholder: value === null ? 'null' : 'not set',
@@ -54,7 +57,7 @@ function TextControl({ toText, toValue, ...props }: TextControlProps): JSX.Eleme
   // an emptied number or date has no value; an emptied text is the empty text
   const accept = (next: string): void =>
     onChange(next === '' && field.type !== 'string' ? undefined : toValue(next))
-  if (!isNumeric && (text.length > 60 || text.includes('\n'))) {
+  if (!isNumeric && isTall.current) {
     return (
       <textarea
         {...common}
