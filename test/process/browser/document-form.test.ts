@@ -53,6 +53,19 @@ void suite('document form', () => {
     assert.equal((await stored('long'))['note'], `${text.slice(0, -30)}!`)
   })
 
+  test('form: an emptied element of a list stays in its place', async () => {
+    await insert(server(), 'thing', [{ _id: 'list', counts: [1, 2, 3] }])
+    await using visited = await visit()
+    const { page, open } = visited
+    await open('#/data/thing?doc="list"')
+    const panel = page.getByRole('complementary', { name: 'thing list' })
+    await panel.getByRole('textbox', { name: 'counts 1' }).fill('')
+    await page.keyboard.type('9')
+    await panel.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved.').waitFor()
+    assert.deepEqual((await stored('list'))['counts'], [9, 2, 3])
+  })
+
   test('form: members of any JSON are kept, whatever their names', async () => {
     await insert(server(), 'thing', [{ _id: 'hash', note: 'a', free: { 'a#': 1, b: [{ 'c#': 2 }] } }])
     await using visited = await visit()

@@ -76,6 +76,7 @@ function SimpleField({ name, field, path }: FormFieldProps): JSX.Element {
   const enumName = field.constraints?.['enum']
   const enumValues = info.enums?.find((each) => each.name === enumName)?.values
   const isFixed = name === '_id' && !isNew
+  const isElement = typeof path.at(-1) === 'number'
   return (
     <div class={own.length > 0 ? 'field wrong' : 'field'}>
       <div class="field-head">
@@ -105,6 +106,8 @@ function SimpleField({ name, field, path }: FormFieldProps): JSX.Element {
           enumValues={enumValues}
           isInvalid={own.length > 0}
           describedBy={`${id}-problem`}
+          // an emptied element keeps its place: without it, the next one would be typed into
+          valueWhenEmpty={isElement ? null : undefined}
           onChange={(next) => onChange(path, next)}
         />
       )}

@@ -12,6 +12,8 @@ export interface ControlProps {
   readonly enumValues: readonly string[] | undefined
   readonly isInvalid: boolean
   readonly describedBy: string
+  /** What an emptied control stands for; no value when absent. */
+  readonly valueWhenEmpty?: null | undefined
   readonly onChange: (value: Json | undefined) => void
 }
 
@@ -56,7 +58,7 @@ function TextControl({ toText, toValue, ...props }: TextControlProps): JSX.Eleme
   }
   // an emptied number or date has no value; an emptied text is the empty text
   const accept = (next: string): void =>
-    onChange(next === '' && field.type !== 'string' ? undefined : toValue(next))
+    onChange(next === '' && field.type !== 'string' ? props.valueWhenEmpty : toValue(next))
   if (!isNumeric && isTall.current) {
     return (
       <textarea
@@ -97,17 +99,20 @@ function Choice({
   options,
   isInvalid,
   describedBy,
+  valueWhenEmpty,
   onChange,
 }: ControlProps & { readonly options: readonly string[] }): JSX.Element {
   const current = value === undefined ? '' : value === null ? 'null' : textOf(value)
   const isKnown = current === '' || current === 'null' || options.includes(current)
+  const chosen = (text: string): Json | undefined =>
+    text === '' ? valueWhenEmpty : text === 'null' ? null : field.type === 'boolean' ? text === 'true' : text
   return (
     <select
       id={id}
       value={current}
       aria-invalid={isInvalid}
       aria-describedby={describedBy}
-      onChange={(event) => onChange(chosenValue(event.currentTarget.value, field))}
+      onChange={(event) => onChange(chosen(event.currentTarget.value))}
     >
       <option value="">not set</option>
       {value === null && <option value="null">null</option>}
@@ -119,14 +124,9 @@ function Choice({
   )
 }
 
-function chosenValue(text: string, { type }: Field): Json | undefined {
-  if (text === '') return undefined
-  if (text === 'null') return null
-  return type === 'boolean' ? text === 'true' : text
-}
-
 /** Any JSON value; the text may be invalid while it is typed. */
-function JsonControl({ id, value, isInvalid, describedBy, onChange }: ControlProps): JSX.Element {
+function JsonControl(props: ControlProps): JSX.Element {
+  const { id, value, isInvalid, describedBy, valueWhenEmpty, onChange } = props
   const [text, setText] = useState(value === undefined ? '' : printJson(value, 2))
   const [isBroken, setIsBroken] = useState(false)
   useEffect(() => setIsBroken(false), [value])
@@ -144,7 +144,7 @@ function JsonControl({ id, value, isInvalid, describedBy, onChange }: ControlPro
         const next = event.currentTarget.value
         setText(next)
         try {
-          onChange(next.trim() === '' ? undefined : parseJson(next))
+          onChange(next.trim() === '' ? valueWhenEmpty : parseJson(next))
         } catch {
           setIsBroken(true)
         }
