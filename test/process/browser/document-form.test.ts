@@ -66,6 +66,43 @@ void suite('document form', () => {
     assert.deepEqual((await stored('list'))['counts'], [9, 2, 3])
   })
 
+  test('form: JSON in a field follows its value, whatever changes it', async () => {
+    await insert(server(), 'thing', [{ _id: 'any', free: { a: 1 }, parts: ['one', 'two'] }])
+    await using visited = await visit()
+    const { page, open } = visited
+    await open('#/data/thing?doc="any"')
+    const panel = page.getByRole('complementary', { name: 'thing any' })
+    await panel.getByRole('button', { name: 'Remove parts 1' }).click()
+    await shows(panel.getByRole('textbox', { name: 'parts 1' }), '"two"')
+    const free = panel.getByRole('textbox', { name: 'free' })
+    await panel.getByRole('button', { name: 'null for free' }).click()
+    await shows(free, 'null')
+    await panel.getByRole('button', { name: 'unset free' }).click()
+    await shows(free, '')
+    await panel.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved.').waitFor()
+    const { free: written, parts } = await stored('any')
+    assert.deepEqual({ written, parts }, { written: undefined, parts: ['two'] })
+  })
+
+  test('form: JSON that is not finished is not left out silently', async () => {
+    await insert(server(), 'thing', [{ _id: 'broken', note: 'a', free: 1 }])
+    await using visited = await visit()
+    const { page, open } = visited
+    await open('#/data/thing?doc="broken"')
+    const panel = page.getByRole('complementary', { name: 'thing broken' })
+    await panel.getByLabel('note').fill('b')
+    const free = panel.getByRole('textbox', { name: 'free' })
+    await free.fill('{"a": 1')
+    await panel.getByRole('button', { name: 'Save' }).click()
+    await free.and(page.locator(':focus')).waitFor()
+    assert.equal((await stored('broken'))['note'], 'a')
+    await free.fill('{"a": 1}')
+    await panel.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved.').waitFor()
+    assert.deepEqual((await stored('broken'))['free'], { a: 1 })
+  })
+
   test('form: members of any JSON are kept, whatever their names', async () => {
     await insert(server(), 'thing', [{ _id: 'hash', note: 'a', free: { 'a#': 1, b: [{ 'c#': 2 }] } }])
     await using visited = await visit()

@@ -1,7 +1,7 @@
 /** The control for one simple field. Values keep every digit: numbers are edited as text. */
 import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { type Json, isNumber, numberIn, parseJson, printJson, textOf } from '../../client/json.ts'
+import { type Json, isNumber, numberIn, parseJson, printJson, sameJson, textOf } from '../../client/json.ts'
 import type { Field } from '../../client/types.ts'
 import { toRfc3339 } from '../../schema/dates.ts'
 
@@ -124,31 +124,44 @@ function Choice({
   )
 }
 
-/** Any JSON value; the text may be invalid while it is typed. */
+/** Any JSON value; the text may be invalid while it is typed, and the form cannot be sent then. */
 function JsonControl(props: ControlProps): JSX.Element {
   const { id, value, isInvalid, describedBy, valueWhenEmpty, onChange } = props
-  const [text, setText] = useState(value === undefined ? '' : printJson(value, 2))
-  const [isBroken, setIsBroken] = useState(false)
-  useEffect(() => setIsBroken(false), [value])
+  const [typed, setTyped] = useState<Typed>()
+  const element = useRef<HTMLTextAreaElement>(null)
+  // what was typed counts as long as the value is the one that it led to
+  const current = typed && sameJson(typed.value, value) ? typed : undefined
+  const text = current?.text ?? (value === undefined ? '' : printJson(value, 2))
+  const problem = current?.isBroken === true ? 'This is not valid JSON yet.' : ''
+  useEffect(() => element.current?.setCustomValidity(problem), [problem])
   return (
     <textarea
+      ref={element}
       id={id}
       class="code"
       rows={Math.min(12, text.split('\n').length + 1)}
       placeholder="not set; any JSON value"
       spellcheck={false}
-      aria-invalid={isInvalid || isBroken}
+      aria-invalid={isInvalid || problem !== ''}
       aria-describedby={describedBy}
       value={text}
       onInput={(event) => {
         const next = event.currentTarget.value
-        setText(next)
         try {
-          onChange(next.trim() === '' ? valueWhenEmpty : parseJson(next))
+          const parsed = next.trim() === '' ? valueWhenEmpty : parseJson(next)
+          setTyped({ text: next, value: parsed, isBroken: false })
+          onChange(parsed)
         } catch {
-          setIsBroken(true)
+          setTyped({ text: next, value, isBroken: true })
         }
       }}
     />
   )
+}
+
+interface Typed {
+  readonly text: string
+  /** What the text led to: its own value, or the one before where it has none. */
+  readonly value: Json | undefined
+  readonly isBroken: boolean
 }
