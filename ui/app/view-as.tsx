@@ -8,6 +8,7 @@ import { useLoaded } from './loading.ts'
 import { change, usePlace } from './place.ts'
 import { client, signIn, signedOutStore, tokenStore, viewedAs } from './session.ts'
 import { useStore } from './store.ts'
+import { forgetUnsaved } from './unsaved.ts'
 
 export function ViewAs({ onOpen }: { readonly onOpen: () => void }): JSX.Element {
   usePlace()
@@ -48,6 +49,7 @@ function TokenDialog({ onClose }: { readonly onClose: () => void }): JSX.Element
           class="danger"
           onClick={() => {
             signIn('')
+            forgetUnsaved()
             signedOutStore.set(true)
             onClose()
           }}

@@ -5,6 +5,7 @@ import { noteFailure } from '../../app/loading.ts'
 import { change } from '../../app/place.ts'
 import { client } from '../../app/session.ts'
 import { showToast } from '../../app/toast.tsx'
+import { unsavedAt, useUnsaved } from '../../app/unsaved.ts'
 import type { Versioned } from '../../client/data-client.ts'
 import { RequestFailure, type ServiceProblem, asProblem, fieldOf } from '../../client/failure.ts'
 import {
@@ -15,6 +16,7 @@ import {
   parseJson,
   printJson,
   sameJson,
+  textOf,
 } from '../../client/json.ts'
 import type { Field, Fields, Written } from '../../client/types.ts'
 import { Icon } from '../../parts/icons.tsx'
@@ -40,19 +42,29 @@ export function DocumentEditor(props: DocumentEditorProps): JSX.Element {
   const { metadata, initial, asOf, onClose, onWritten, onReload } = props
   const { entityInfo, schema } = metadata
   const target = { entity: entityInfo.name, version: schema.version.value }
+  const key = printJson([target, asOf, props.stored ? initial['_id'] : ['new', props.copyOf]])
+  const [left] = useState(() => workLeftAt(key, initial))
   /** As the service has it; undefined for a new document. */
   const [stored, setStored] = useState(props.stored)
-  const [draft, setDraft] = useState<JsonObject>(() => withoutSizes(initial, schema.fields))
-  const [text, setText] = useState<string>()
+  const [draft, setDraft] = useState<JsonObject>(() => left?.draft ?? withoutSizes(initial, schema.fields))
+  const [text, setText] = useState(left?.text)
   const [problems, setProblems] = useState<readonly ServiceProblem[]>([])
   const [theirs, setTheirs] = useState<Versioned>()
-  const [tab, setTab] = useState<TabName>('form')
+  const [tab, setTab] = useState<TabName>(left?.text === undefined ? 'form' : 'json')
   const [isBusy, setIsBusy] = useState(false)
   const [isSure, setIsSure] = useState(false)
   const isNew = stored === undefined
   const isReadOnly = asOf !== undefined
-  const isChanged =
-    isNew || text !== undefined || !sameJson(withoutSizes(stored.document, schema.fields), draft)
+  const base = stored?.document ?? initial
+  const isChanged = text !== undefined || !sameJson(withoutSizes(base, schema.fields), draft)
+  const work: Work | undefined = isChanged ? { base, draft, text } : undefined
+  const name = isNew ? `a new ${target.entity}` : `${target.entity} ${textOf(initial['_id'])}`
+  const isDone = useUnsaved({ key, name, work })
+  const discard = (): void => {
+    setDraft(withoutSizes(base, schema.fields))
+    setText(undefined)
+    setProblems([])
+  }
 
   /** The draft, from the JSON text where that was edited last. */
   const currentDraft = (): JsonObject | undefined => {
@@ -92,6 +104,7 @@ export function DocumentEditor(props: DocumentEditorProps): JSX.Element {
     showToast({ kind: 'done', text: isNew ? 'Inserted.' : 'Saved.' })
     onWritten()
     if (isNew) {
+      isDone.current = true
       change({ doc: printJson(document['_id'] ?? null), from: undefined })
       return
     }
@@ -120,6 +133,7 @@ export function DocumentEditor(props: DocumentEditorProps): JSX.Element {
             showToast({ kind: 'failed', text: `It could not be inserted again: ${error.message}` }),
           )
       showToast({ kind: 'done', text: 'Deleted.', action: { label: 'Undo', run: undo } })
+      isDone.current = true
       onWritten()
       onClose()
     } catch (failure) {
@@ -160,11 +174,22 @@ export function DocumentEditor(props: DocumentEditorProps): JSX.Element {
             ))}
           </div>
         )}
+        {left && isChanged && (
+          <p class="notice row" role="status">
+            These are the changes that you did not save.
+            <button type="button" onClick={discard}>
+              Discard them
+            </button>
+          </p>
+        )}
         {theirs && (
           <Conflict
             mine={draft}
             theirs={theirs}
-            onTakeTheirs={onReload}
+            onTakeTheirs={() => {
+              isDone.current = true
+              onReload()
+            }}
             onKeepMine={() => {
               setTheirs(undefined)
               void save(theirs.documentVersion)
@@ -221,13 +246,27 @@ export function DocumentEditor(props: DocumentEditorProps): JSX.Element {
         {isReadOnly ? (
           <span class="hint">The past cannot be changed.</span>
         ) : (
-          <button type="submit" class="primary" disabled={isBusy || !isChanged}>
+          <button type="submit" class="primary" disabled={isBusy || !(isNew || isChanged)}>
             {isBusy ? 'Writing…' : isNew ? 'Insert' : 'Save'}
           </button>
         )}
       </footer>
     </form>
   )
+}
+
+/** Of a user who left it before it was saved. */
+interface Work {
+  /** What was changed. */
+  readonly base: JsonObject
+  readonly draft: JsonObject
+  readonly text: string | undefined
+}
+
+/** None where the document is another one by now, or is read with other rights. */
+function workLeftAt(key: string, initial: JsonObject): Work | undefined {
+  const left = unsavedAt(key) as Work | undefined
+  return left && sameJson(left.base, initial) ? left : undefined
 }
 
 function tabsFor({ metadata, stored }: DocumentEditorProps): readonly { name: TabName; label: string }[] {

@@ -1,0 +1,82 @@
+/** Work that is not saved: whichever way the user leaves it, it is there again when they come back. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { launchChromium } from '../../support/chromium.ts'
+import { startTestServer } from '../../support/server.ts'
+import { company } from './company.ts'
+import { tokenAuthentication } from './token-authentication.ts'
+import { site, visitSite } from './visit.ts'
+
+void suite('unsaved work', () => {
+  const { server, visit } = site(company)
+
+  for (const [way, leave] of [
+    ['another row', (page: Page) => page.getByRole('gridcell', { name: 'Bob', exact: true }).click()],
+    ['Escape', (page: Page) => page.keyboard.press('Escape')],
+    ['another view', (page: Page) => page.getByRole('link', { name: 'Status' }).click()],
+    ['the way back', (page: Page) => page.goBack()],
+  ] as const) {
+    test(`unsaved: a document is left by ${way}, and its changes are there again`, async () => {
+      await using visited = await visit()
+      const { page, open } = visited
+      await open('#/data/employee?as=hr')
+      await page.getByRole('gridcell', { name: 'Ann', exact: true }).click()
+      const panel = page.getByRole('complementary', { name: 'employee 1' })
+      await panel.getByLabel('city').fill('Olten')
+      await panel.getByRole('button', { name: 'Save' }).and(page.locator(':enabled')).waitFor()
+      await leave(page)
+      await panel.waitFor({ state: 'detached' })
+      await page.getByText('The changes of employee 1 are not saved.').waitFor()
+      await page.getByRole('button', { name: 'Go back' }).click()
+      await panel.getByText('changes that you did not save').waitFor()
+      assert.equal(await panel.getByLabel('city').inputValue(), 'Olten')
+      await panel.getByRole('button', { name: 'Discard them' }).click()
+      await panel.getByRole('button', { name: 'Save' }).and(page.locator(':disabled')).waitFor()
+      assert.equal(await panel.getByLabel('city').inputValue(), 'Bern')
+    })
+  }
+
+  test('unsaved: changes of a document that is another one by now are not mixed with it', async () => {
+    await using visited = await visit()
+    const { page, open } = visited
+    await open('#/data/employee?as=hr&doc="4"')
+    const panel = page.getByRole('complementary', { name: 'employee 4' })
+    await panel.getByLabel('city').fill('Olten')
+    await panel.getByRole('button', { name: 'Close the document' }).click()
+    const update = { query: { field: '_id', op: '=', rvalue: '4' }, update: { $set: { city: 'Chur' } } }
+    await server().ask('POST', '/data/update/employee', { body: update, roles: ['hr'] })
+    await page.getByRole('button', { name: 'Go back' }).click()
+    await panel.getByLabel('city').waitFor()
+    assert.equal(await panel.getByLabel('city').inputValue(), 'Chur')
+  })
+
+  test('unsaved: a token expires while a document is written, and nothing is lost', async () => {
+    await using tokens = await tokenAuthentication()
+    await using server = await startTestServer({ auth: tokens.auth })
+    await using browser = await launchChromium()
+    await using visited = await visitSite(browser, server.port)
+    const { page, open } = visited
+    await open('#/data/savedSearch')
+    await page.getByLabel('Token').fill(tokens.token)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('button', { name: 'Insert', exact: true }).click()
+    const panel = page.getByRole('complementary', { name: 'New savedSearch' })
+    await panel.getByLabel('name', { exact: true }).fill('long work')
+    // the service refuses the token once
+    await page.route('**/data/insert/**', (route) => route.fulfill({ status: 401, body: '{}' }), { times: 1 })
+    await panel.getByRole('button', { name: 'Insert' }).click()
+    await page.getByText('The token is no longer valid').waitFor()
+    await page.getByLabel('Token').fill(tokens.token)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await panel.getByText('changes that you did not save').waitFor()
+    assert.equal(await panel.getByLabel('name', { exact: true }).inputValue(), 'long work')
+    // who signs out leaves nothing behind
+    await page.getByRole('button', { name: /View as/ }).click()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByLabel('Token').fill(tokens.token)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await panel.getByLabel('name', { exact: true }).waitFor()
+    assert.equal(await panel.getByLabel('name', { exact: true }).inputValue(), '')
+  })
+})
