@@ -133,6 +133,20 @@ void suite('document form', () => {
     assert.deepEqual({ note, later }, { note: 'b', later: 'only in 2.0.0' })
   })
 
+  test('form: a delete that cannot be undone says so', async () => {
+    await insert(server(), 'thing', [{ _id: 'gone', note: 'mine' }])
+    await using visited = await visit()
+    const { page, open } = visited
+    await open('#/data/thing?doc="gone"')
+    const panel = page.getByRole('complementary', { name: 'thing gone' })
+    await panel.getByRole('button', { name: 'Delete' }).click()
+    await panel.getByRole('button', { name: 'Really delete?' }).click()
+    await page.getByText('Deleted.').waitFor()
+    await insert(server(), 'thing', [{ _id: 'gone', note: 'of somebody else' }])
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByText('It could not be inserted again').waitFor()
+  })
+
   async function stored(id: string, version = '1.0.0'): Promise<Record<string, Json | undefined>> {
     const answer = await server().ask('GET', `/data/find/thing/${version}?Q=_id:${id}`)
     return answer.json.processed[0]

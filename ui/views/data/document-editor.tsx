@@ -126,13 +126,18 @@ export function DocumentEditor(props: DocumentEditorProps): JSX.Element {
         return
       }
       const { document } = stored
-      const undo = (): void =>
-        void client
-          .insert(target, [withoutSizes(document, schema.fields)])
-          .then(onWritten, (error: Error) =>
-            showToast({ kind: 'failed', text: `It could not be inserted again: ${error.message}` }),
-          )
-      showToast({ kind: 'done', text: 'Deleted.', action: { label: 'Undo', run: undo } })
+      const undo = async (): Promise<void> => {
+        try {
+          const { failures } = await client.insert(target, [withoutSizes(document, schema.fields)])
+          const problem = failures[0]?.problems[0]
+          if (problem) throw new Error(problem.msg)
+          onWritten()
+        } catch (error) {
+          const text = `It could not be inserted again: ${(error as Error).message}`
+          showToast({ kind: 'failed', text })
+        }
+      }
+      showToast({ kind: 'done', text: 'Deleted.', action: { label: 'Undo', run: () => void undo() } })
       isDone.current = true
       onWritten()
       onClose()
