@@ -147,6 +147,30 @@ void suite('document form', () => {
     await page.getByText('It could not be inserted again').waitFor()
   })
 
+  test('form: JSON that is typed while the document is saved stays', async () => {
+    await insert(server(), 'thing', [{ _id: 'quick', note: 'a' }])
+    await using visited = await visit()
+    const { page, open } = visited
+    await open('#/data/thing?doc="quick"')
+    const panel = page.getByRole('complementary', { name: 'thing quick' })
+    await panel.getByRole('tab', { name: 'JSON' }).click()
+    const editor = panel.getByRole('textbox', { name: 'Document as JSON' })
+    await editor.fill('{"_id": "quick", "note": "b"}')
+    const { promise: isTyped, resolve: release } = Promise.withResolvers<void>()
+    await page.route('**/data/save/**', async (route) => {
+      await isTyped
+      await route.continue()
+    })
+    await panel.getByRole('button', { name: 'Save' }).click()
+    await panel.getByRole('button', { name: 'Writing…' }).waitFor()
+    await editor.fill('{"_id": "quick", "note": "c"}')
+    release()
+    await page.getByText('Saved.').waitFor()
+    await panel.getByRole('button', { name: 'Save' }).click()
+    await panel.getByRole('button', { name: 'Save' }).and(page.locator(':disabled')).waitFor()
+    assert.equal((await stored('quick'))['note'], 'c')
+  })
+
   async function stored(id: string, version = '1.0.0'): Promise<Record<string, Json | undefined>> {
     const answer = await server().ask('GET', `/data/find/thing/${version}?Q=_id:${id}`)
     return answer.json.processed[0]

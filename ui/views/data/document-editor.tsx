@@ -89,7 +89,7 @@ export function DocumentEditor(props: DocumentEditorProps): JSX.Element {
         setTheirs(await readDocument(target, stored!.document['_id'] ?? null))
       }
       setProblems(failed)
-      if (failed.length === 0) done(written, draft)
+      if (failed.length === 0) done(written, { draft, text })
     } catch (failure) {
       noteFailure(failure)
       setProblems(
@@ -99,7 +99,7 @@ export function DocumentEditor(props: DocumentEditorProps): JSX.Element {
       setIsBusy(false)
     }
   }
-  const done = (written: Written, sent: JsonObject): void => {
+  const done = (written: Written, sent: Pick<Work, 'draft' | 'text'>): void => {
     const document = written.documents[0] ?? {}
     showToast({ kind: 'done', text: isNew ? 'Inserted.' : 'Saved.' })
     onWritten()
@@ -109,9 +109,9 @@ export function DocumentEditor(props: DocumentEditorProps): JSX.Element {
       return
     }
     setStored({ document, documentVersion: written.versions[0] ?? '' })
-    setText(undefined)
     // what was typed while the service was writing stays
-    setDraft((current) => (current === sent ? withoutSizes(document, schema.fields) : current))
+    setText((current) => (current === sent.text ? undefined : current))
+    setDraft((current) => (current === sent.draft ? withoutSizes(document, schema.fields) : current))
   }
   const insert = (): Promise<void> => write((document) => client.insert(target, [document]))
   const save = (documentVersion = stored?.documentVersion ?? ''): Promise<void> =>
