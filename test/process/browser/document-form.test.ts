@@ -171,6 +171,20 @@ void suite('document form', () => {
     assert.equal((await stored('quick'))['note'], 'c')
   })
 
+  test('form: a conflict shows what was typed as JSON', async () => {
+    await insert(server(), 'thing', [{ _id: 'both', note: 'a' }])
+    await using visited = await visit()
+    const { page, open } = visited
+    await open('#/data/thing?doc="both"')
+    const panel = page.getByRole('complementary', { name: 'thing both' })
+    await panel.getByRole('tab', { name: 'JSON' }).click()
+    await panel.getByRole('textbox', { name: 'Document as JSON' }).fill('{"_id": "both", "note": "mine"}')
+    const update = { query: { field: '_id', op: '=', rvalue: 'both' }, update: { $set: { note: 'theirs' } } }
+    await server().ask('POST', '/data/update/thing', { body: update })
+    await panel.getByRole('button', { name: 'Save' }).click()
+    await panel.getByRole('row', { name: 'note theirs mine' }).waitFor()
+  })
+
   async function stored(id: string, version = '1.0.0'): Promise<Record<string, Json | undefined>> {
     const answer = await server().ask('GET', `/data/find/thing/${version}?Q=_id:${id}`)
     return answer.json.processed[0]

@@ -189,7 +189,7 @@ export function DocumentEditor(props: DocumentEditorProps): JSX.Element {
         )}
         {theirs && (
           <Conflict
-            mine={draft}
+            mine={objectIn(text) ?? draft}
             theirs={theirs}
             onTakeTheirs={() => {
               isDone.current = true
@@ -258,6 +258,17 @@ export function DocumentEditor(props: DocumentEditorProps): JSX.Element {
       </footer>
     </form>
   )
+}
+
+/** The document that a text is, as far as it can be read. */
+function objectIn(text: string | undefined): JsonObject | undefined {
+  if (text === undefined) return undefined
+  try {
+    const value = parseJson(text)
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
 }
 
 /** Of a user who left it before it was saved. */
