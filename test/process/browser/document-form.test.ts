@@ -185,6 +185,23 @@ void suite('document form', () => {
     await panel.getByRole('row', { name: 'note theirs mine' }).waitFor()
   })
 
+  test('form: a new document is empty, also after a copy that was left', async () => {
+    await insert(server(), 'thing', [
+      { _id: 'source', note: 'a' },
+      { _id: 'other', note: 'b' },
+    ])
+    await using visited = await visit()
+    const { page, open } = visited
+    await open('#/data/thing?doc="source"')
+    await page.getByRole('button', { name: 'Copy' }).click()
+    const fresh = page.getByRole('complementary', { name: 'New thing' })
+    await shows(fresh.getByLabel('note'), 'a')
+    await page.getByRole('gridcell', { name: 'other', exact: true }).click()
+    await page.getByRole('complementary', { name: 'thing other' }).getByLabel('note').waitFor()
+    await page.getByRole('button', { name: 'Insert', exact: true }).click()
+    await shows(fresh.getByLabel('note'), '')
+  })
+
   async function stored(id: string, version = '1.0.0'): Promise<Record<string, Json | undefined>> {
     const answer = await server().ask('GET', `/data/find/thing/${version}?Q=_id:${id}`)
     return answer.json.processed[0]

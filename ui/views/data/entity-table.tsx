@@ -65,7 +65,7 @@ function Loaded({ entity, caller, metadata, onWritten }: LoadedProps): JSX.Eleme
     onWritten()
   }
   useShortcuts([
-    { keys: 'n', label: 'Insert a document', run: () => change({ doc: NEW }) },
+    { keys: 'n', label: 'Insert a document', run: () => change({ doc: NEW, from: undefined }) },
     { keys: 'r', label: 'Read the table again', run: rows.reload },
     { keys: 'e', label: 'Explain the find', run: explain },
   ])
@@ -122,7 +122,7 @@ function Loaded({ entity, caller, metadata, onWritten }: LoadedProps): JSX.Eleme
             selected={new Set(selected.keys())}
             openId={doc === undefined || doc === NEW ? undefined : textOf(idIn(doc))}
             onSort={(path, isAdded) => change({ sort: printSort(toggleSort(sort, path, isAdded)) })}
-            onOpen={(row) => change({ doc: printJson(row.document['_id'] ?? null) })}
+            onOpen={(row) => change({ doc: printJson(row.document['_id'] ?? null), from: undefined })}
             onSelect={(row) => setSelected(toggled(selected, row))}
             onExplainHidden={setReasonFor}
           />
@@ -130,7 +130,7 @@ function Loaded({ entity, caller, metadata, onWritten }: LoadedProps): JSX.Eleme
       </div>
       {doc !== undefined && (
         <DocumentPanel
-          key={`${doc}|${caller}|${asOf ?? ''}|${metadata.schema.version.value}`}
+          key={printJson([doc, query['from'], caller, asOf, metadata.schema.version.value])}
           metadata={metadata}
           id={doc === NEW ? undefined : idIn(doc)}
           asOf={asOf}
@@ -212,7 +212,7 @@ function NothingFound({ isFiltered }: { readonly isFiltered: boolean }): JSX.Ele
   return (
     <Empty title="No documents">
       <p>There are none yet, or none that you may find.</p>
-      <button type="button" class="primary" onClick={() => change({ doc: NEW })}>
+      <button type="button" class="primary" onClick={() => change({ doc: NEW, from: undefined })}>
         Insert a document
       </button>
     </Empty>

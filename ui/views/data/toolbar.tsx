@@ -128,7 +128,7 @@ export function Toolbar(props: ToolbarProps): JSX.Element {
         type="button"
         class="primary"
         title="Insert a document (n)"
-        onClick={() => change({ doc: 'new' })}
+        onClick={() => change({ doc: 'new', from: undefined })}
       >
         <Icon name="plus" />
         Insert
