@@ -18,6 +18,7 @@ import {
 import type { Find } from '../../client/types.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Failure, Progress } from '../../parts/notices.tsx'
+import { printSort, sortIn } from './sorting.ts'
 
 interface SavedSearchesProps {
   readonly find: Find
@@ -27,8 +28,9 @@ interface SavedSearchesProps {
 export function SavedSearches({ find, onClose }: SavedSearchesProps): JSX.Element {
   const searches = useLoaded(() => client.searches(find.entity), [find.entity])
   const [chosen, setChosen] = useState<JsonObject>()
-  const show = (search: JsonObject, values: Readonly<Record<string, string>>): void => {
-    change({ f: printJson(filled(queryOf(search), values)), doc: undefined })
+  const show = (search: JsonObject, values: Values): void => {
+    const sort = sortIn(search['sort'])
+    change({ f: filterOf(search, values), ...(sort && { sort: printSort(sort) }), doc: undefined })
     onClose()
   }
   return (
@@ -47,11 +49,13 @@ export function SavedSearches({ find, onClose }: SavedSearchesProps): JSX.Elemen
             >
               {textOf(search['name'])}
             </button>
-            <code>{printJson(queryOf(search))}</code>
+            <code>{filterOf(search, {})}</code>
           </li>
         ))}
       </ul>
-      {chosen && <Parameters search={chosen} onRun={(values) => show(chosen, values)} />}
+      {chosen && (
+        <Parameters key={textOf(chosen['_id'])} search={chosen} onRun={(values) => show(chosen, values)} />
+      )}
       <SaveForm find={find} onSaved={searches.reload} />
     </Dialog>
   )
@@ -59,12 +63,12 @@ export function SavedSearches({ find, onClose }: SavedSearchesProps): JSX.Elemen
 
 interface ParametersProps {
   readonly search: JsonObject
-  readonly onRun: (values: Readonly<Record<string, string>>) => void
+  readonly onRun: (values: Values) => void
 }
 
 function Parameters({ search, onRun }: ParametersProps): JSX.Element {
   const parameters = parametersOf(search)
-  const [values, setValues] = useState<Readonly<Record<string, string>>>(
+  const [values, setValues] = useState<Values>(
     Object.fromEntries(parameters.map(({ name, defaultValue }) => [textOf(name), textOf(defaultValue)])),
   )
   return (
@@ -100,7 +104,7 @@ function SaveForm({
   readonly onSaved: () => void
 }): JSX.Element | null {
   const [name, setName] = useState('')
-  const { query } = find
+  const query = find.query ?? find.filter
   if (query === undefined) return null
   const save = async (): Promise<void> => {
     try {
@@ -137,18 +141,43 @@ function parametersOf(search: JsonObject): readonly JsonObject[] {
   return asList(search['parameters']).map(asObject)
 }
 
-/** Queries may be stored as JSON or as its text. */
-function queryOf(search: JsonObject): Json {
+/** The query with values for its parameters, as the filter box takes it. It is stored as JSON, as the text of JSON, or as a filter. */
+function filterOf(search: JsonObject, values: Values): string {
   const query = search['query'] ?? null
-  return typeof query === 'string' ? parseJson(query) : query
+  if (typeof query !== 'string') return printJson(filled(query, values))
+  if (!JSON_TEXT.test(query)) return withValues(query, values, (value) => printJson(value).slice(1, -1))
+  try {
+    return printJson(filled(parseJson(withQuotes(query)), values))
+  } catch {
+    // the filter box says what is wrong with it
+    return query
+  }
 }
 
-/** The query with values in place of `${name}`; the service converts them to the types of the fields. */
-function filled(query: Json, values: Readonly<Record<string, string>>): Json {
-  if (typeof query === 'string') {
-    return query.replaceAll(/\$\{(\w+)\}/g, (written, name: string) => values[name] ?? written)
-  }
+type Values = Readonly<Record<string, string>>
+
+/** How the text of JSON begins; no filter does. */
+const JSON_TEXT = /^\s*(?:$|["[{]|\$\{)/
+const PLACEHOLDER = /\$\{([^{}]*)\}/g
+
+/** In the text of JSON, placeholders may also stand outside quotes. */
+function withQuotes(text: string): string {
+  return text.replaceAll(/"(?:[^"\\]|\\.)*"?|\$\{[^{}"]*\}/gs, (token) =>
+    token.startsWith('"') ? token : printJson(token),
+  )
+}
+
+/** With values in place of `${name}`; the service converts them to the types of the fields. */
+function filled(query: Json, values: Values): Json {
+  if (typeof query === 'string') return withValues(query, values, (value) => value)
   if (isArray(query)) return query.map((each) => filled(each, values))
   if (!isObject(query)) return query
   return Object.fromEntries(Object.entries(query).map(([name, each]) => [name, filled(each, values)]))
+}
+
+function withValues(text: string, values: Values, print: (value: string) => string): string {
+  return text.replaceAll(PLACEHOLDER, (written, name: string) => {
+    const value = values[name.trim()]
+    return value === undefined ? written : print(value)
+  })
 }

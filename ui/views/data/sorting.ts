@@ -1,5 +1,5 @@
 /** The sort of a table: in the address `-born,name`, in requests `[{"born":"$desc"},{"name":"$asc"}]`. */
-import type { Json } from '../../client/json.ts'
+import { type Json, isArray, isObject } from '../../client/json.ts'
 
 export interface SortKey {
   readonly path: string
@@ -18,6 +18,15 @@ export function printSort(keys: readonly SortKey[]): string {
 export function sortRequest(keys: readonly SortKey[]): Json | undefined {
   if (keys.length === 0) return undefined
   return keys.map(({ path, isDescending }) => ({ [path]: isDescending ? '$desc' : '$asc' }))
+}
+
+/** The keys of a sort as requests have it; undefined where there is none, or it is more than names and directions. */
+export function sortIn(sort: Json | undefined): readonly SortKey[] | undefined {
+  const parts = isArray(sort) ? sort : [sort]
+  const keys = parts.flatMap((part) =>
+    isObject(part) ? Object.entries(part).map(([path, to]) => ({ path, isDescending: to === '$desc' })) : [],
+  )
+  return keys.length === parts.length ? keys : undefined
 }
 
 /** Ascending, descending, none; `isAdded` keeps the other keys. */
