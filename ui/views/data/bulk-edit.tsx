@@ -1,6 +1,6 @@
 /** Changes many documents at once: the changes, a preview by a dry run, and then the write. */
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { noteFailure } from '../../app/loading.ts'
 import { client } from '../../app/session.ts'
 import { showToast } from '../../app/toast.tsx'
@@ -41,9 +41,17 @@ export function BulkEdit(props: BulkEditProps): JSX.Element {
   const [preview, setPreview] = useState<Preview>()
   const [failure, setFailure] = useState<unknown>()
   const [isBusy, setIsBusy] = useState(false)
+  /** Counts what was changed since: a preview of anything else must not lead to a write. */
+  const edits = useRef(0)
+  const outdate = (): void => {
+    edits.current++
+    setPreview(undefined)
+  }
+  // the filter of the table changes by the way back, too
+  useEffect(outdate, [printJson(find)])
   const edit = (next: readonly BulkChange[]): void => {
     setChanges(next)
-    setPreview(undefined)
+    outdate()
   }
   const run = async (work: () => Promise<void>): Promise<void> => {
     setIsBusy(true)
@@ -60,7 +68,12 @@ export function BulkEdit(props: BulkEditProps): JSX.Element {
     ...scopeOf(find, isSelected ? selected : undefined),
     update: updateOf(changes),
   })
-  const look = (): Promise<void> => run(async () => setPreview(await previewOf(find, update())))
+  const look = (): Promise<void> =>
+    run(async () => {
+      const asked = edits.current
+      const next = await previewOf(find, update())
+      if (edits.current === asked) setPreview(next)
+    })
   const write = (): Promise<void> =>
     run(async () => {
       const { modifiedCount, failures } = await client.update(update())
@@ -86,7 +99,7 @@ export function BulkEdit(props: BulkEditProps): JSX.Element {
               isChosen={isSelected}
               onChoose={() => {
                 setIsSelected(true)
-                setPreview(undefined)
+                outdate()
               }}
             />
           )}
@@ -95,7 +108,7 @@ export function BulkEdit(props: BulkEditProps): JSX.Element {
             isChosen={!isSelected}
             onChoose={() => {
               setIsSelected(false)
-              setPreview(undefined)
+              outdate()
             }}
           />
         </fieldset>
