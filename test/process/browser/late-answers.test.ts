@@ -45,6 +45,22 @@ void suite('late answers', () => {
     await dialog.getByText('all 12 that match the filter').waitFor()
     assert.equal(await dialog.getByRole('button', { name: 'Change' }).count(), 0)
   })
+
+  test('metadata: a check of an earlier text does not let the later one be saved', async () => {
+    await using visited = await visit()
+    const { page, open } = visited
+    await open('#/schemas/team?tab=new')
+    await page.getByLabel('What changes').fill('one')
+    const release = await held(page, '**/metadata/team/**')
+    await page.getByRole('button', { name: 'Check' }).click()
+    await page.getByRole('button', { name: 'Working…' }).waitFor()
+    await page.getByLabel('What changes').fill('another')
+    release()
+    await page.getByRole('button', { name: 'Check' }).waitFor()
+    assert.equal(await page.getByRole('button', { name: 'Save' }).count(), 0)
+    await page.getByRole('button', { name: 'Check' }).click()
+    await page.getByRole('button', { name: 'Save' }).waitFor()
+  })
 })
 
 /** Holds requests of this address back, until what is returned is called. */

@@ -1,7 +1,7 @@
 /** Writes metadata, by a form or as JSON: first a dry run with its report, then the change. */
 import type { Diagnostic } from '@codemirror/lint'
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { asObject } from '../../client/data-client.ts'
 import { noteFailure } from '../../app/loading.ts'
 import { go, useChoice } from '../../app/place.ts'
@@ -38,7 +38,10 @@ export function MetadataEditor(props: MetadataEditorProps): JSX.Element {
   const [problem, setProblem] = useState<MetadataProblem>()
   const [checked, setChecked] = useState<Metadata>()
   const [isBusy, setIsBusy] = useState(false)
+  /** As it is now, for answers that come late: one about an earlier text must not lead to saving this one. */
+  const latest = useRef(text)
   const edit = (next: string): void => {
+    latest.current = next
     setText(next)
     setChecked(undefined)
   }
@@ -56,7 +59,7 @@ export function MetadataEditor(props: MetadataEditorProps): JSX.Element {
       const answer = isInfoOnly
         ? await client.putEntityInfo(entityInfo, { isDryRun })
         : await client.putMetadata(metadata, { isDryRun })
-      if (isDryRun) setChecked(answer)
+      if (isDryRun) setChecked(latest.current === text ? answer : undefined)
       else {
         onWritten()
         showWritten(asObject(schema), answer)
