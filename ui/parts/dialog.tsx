@@ -14,6 +14,8 @@ export function Dialog({ title, onClose, isWide = false, children }: DialogProps
   const element = useRef<HTMLDialogElement>(null)
   /** The browser reports the end of a removed dialog later, when the next one may be open already. */
   const isRemoved = useRef(false)
+  /** Where a click began: one that only ends beside the dialog has selected text. */
+  const pressed = useRef<EventTarget | null>(null)
   const id = useId()
   useEffect(() => {
     const dialog = element.current
@@ -32,7 +34,12 @@ export function Dialog({ title, onClose, isWide = false, children }: DialogProps
         if (!isRemoved.current) onClose()
       }}
       onCancel={onClose}
-      onClick={(event) => event.target === element.current && onClose()}
+      onPointerDown={(event) => {
+        pressed.current = event.target
+      }}
+      onClick={({ target }) => {
+        if (target === element.current && pressed.current === target) onClose()
+      }}
     >
       <div class="dialog-body">
         <header>

@@ -61,6 +61,27 @@ void suite('late answers', () => {
     await page.getByRole('button', { name: 'Check' }).click()
     await page.getByRole('button', { name: 'Save' }).waitFor()
   })
+
+  test('dialog: text that is selected beyond its edge does not close it', async () => {
+    await using visited = await visit()
+    const { page, open } = visited
+    await open('#/data/employee')
+    await page.getByRole('button', { name: /View as/ }).click()
+    const name = page.getByLabel('Name of the caller')
+    await name.fill('ann')
+    const { x, y, height } = (await name.boundingBox())!
+    await page.mouse.move(x + 40, y + height / 2)
+    await page.mouse.down()
+    await page.mouse.move(5, y + height / 2)
+    await page.mouse.up()
+    await page.getByRole('button', { name: 'View', exact: true }).click()
+    await page.getByRole('button', { name: 'View as “ann”' }).waitFor()
+    // a click beside it still closes
+    await page.getByRole('button', { name: /View as/ }).click()
+    await name.waitFor()
+    await page.mouse.click(5, y)
+    await name.waitFor({ state: 'detached' })
+  })
 })
 
 /** Holds requests of this address back, until what is returned is called. */
