@@ -25,9 +25,15 @@ export function signIn(token: string): void {
 export function signInWith({ access, renewal }: RenewedToken): void {
   signIn(access)
   if (!renewal) return
+  const isCurrent = (): boolean => tokenStore.get() === access
+  const renew = async (): Promise<void> => {
+    const renewed = await renewal.renew()
+    // somebody may have signed out meanwhile
+    if (isCurrent()) signInWith(renewed)
+  }
   setTimeout(
     () => {
-      if (tokenStore.get() === access) renewal.renew().then(signInWith, () => undefined)
+      if (isCurrent()) renew().catch(() => undefined)
     },
     Math.min(renewal.inMs, LONGEST_TIMER_MS),
   )

@@ -105,4 +105,38 @@ void suite('sign-in', () => {
     await page.getByRole('heading', { name: 'savedSearch', level: 1 }).waitFor()
     assert.equal(provider.issued, 1)
   })
+
+  test('oidc: a renewal that is under way does not undo signing out', async () => {
+    await using provider = await startOidcProvider()
+    Object.assign(provider, { isRenewing: true, lifetimeSeconds: 5 })
+    const oidc = { issuer: provider.url, clientId: CLIENT, scope: 'openid roles' }
+    await using server = await startTestServer({ auth: await provider.authentication(), oidc })
+    await using browser = await launchChromium()
+    await using visited = await visitSite(browser, server.port)
+    const { page, open } = visited
+    const { promise: isSignedOut, resolve: release } = Promise.withResolvers<void>()
+    const { promise: isRenewed, resolve: renewed } = Promise.withResolvers<void>()
+    await page.route(`${provider.url}/token`, async (route) => {
+      const isRenewal = (route.request().postData() ?? '').includes('refresh_token')
+      if (isRenewal) {
+        renewed()
+        await isSignedOut
+      }
+      await route.continue()
+    })
+    await open('#/data/savedSearch')
+    const signIn = page.getByRole('button', { name: `Sign in at ${new URL(provider.url).host}` })
+    await signIn.click()
+    await page.getByRole('heading', { name: 'savedSearch', level: 1 }).waitFor()
+    await isRenewed
+    await page.getByRole('button', { name: /View as/ }).click()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await signIn.waitFor()
+    const answered = page.waitForResponse(`${provider.url}/token`)
+    release()
+    await (await answered).finished()
+    await page.evaluate("fetch('/version').then((response) => response.text())")
+    assert.deepEqual(await page.evaluate('Object.keys(sessionStorage)'), [])
+    await signIn.waitFor()
+  })
 })
