@@ -12,6 +12,7 @@ const FIELDS = {
   counts: { type: 'array', items: { type: 'integer' } },
   free: { type: 'any' },
   parts: { type: 'array', items: { type: 'any' } },
+  rows: { type: 'array', items: { type: 'object', fields: { cell: { type: 'string' } } } },
 }
 
 async function things(server: TestServer): Promise<void> {
@@ -200,6 +201,18 @@ void suite('document form', () => {
     await page.getByRole('complementary', { name: 'thing other' }).getByLabel('note').waitFor()
     await page.getByRole('button', { name: 'Insert', exact: true }).click()
     await shows(fresh.getByLabel('note'), '')
+  })
+
+  test('form: an error that belongs to no input is shown above them', async () => {
+    await using visited = await visit()
+    const { page, open } = visited
+    await open('#/data/thing?doc=new')
+    const panel = page.getByRole('complementary', { name: 'New thing' })
+    await panel.getByRole('tab', { name: 'JSON' }).click()
+    await panel.getByRole('textbox', { name: 'Document as JSON' }).fill('{"rows": [5]}')
+    await panel.getByRole('tab', { name: 'Form' }).click()
+    await panel.getByRole('button', { name: 'Insert' }).click()
+    await panel.getByRole('alert').filter({ hasText: 'rows' }).waitFor()
   })
 
   async function stored(id: string, version = '1.0.0'): Promise<Record<string, Json | undefined>> {

@@ -22,6 +22,7 @@ import type { Field, Fields, Written } from '../../client/types.ts'
 import { Icon } from '../../parts/icons.tsx'
 import { LazyJsonEditor } from '../../parts/lazy-json-editor.ts'
 import { Tabs } from '../../parts/tabs.tsx'
+import { isPredefined } from '../../schema/columns.ts'
 import { withPart } from '../../schema/draft.ts'
 import { Conflict } from './conflict.tsx'
 import { DocumentForm } from './document-form.tsx'
@@ -149,7 +150,9 @@ export function DocumentEditor(props: DocumentEditorProps): JSX.Element {
     }
   }
 
-  const general = problems.filter((problem) => tab !== 'form' || !isField(problem, schema.fields))
+  const general = problems.filter(
+    (problem) => tab !== 'form' || !hasPlace(fieldOf(problem).split('.'), schema.fields),
+  )
   return (
     <form
       class="document"
@@ -295,9 +298,15 @@ function tabsFor({ metadata, stored }: DocumentEditorProps): readonly { name: Ta
   ]
 }
 
-/** Whether the form has a place for the error. */
-function isField(problem: ServiceProblem, fields: Readonly<Record<string, unknown>>): boolean {
-  return Object.hasOwn(fields, fieldOf(problem).split('.')[0] ?? '')
+/** Whether the form shows errors of this path. */
+function hasPlace([name = '', ...inner]: readonly string[], fields: Fields): boolean {
+  const field = fields[name]
+  if (!field || field.type === 'reference' || isPredefined(name)) return false
+  if (inner.length === 0) return true
+  const { items } = field
+  if (!items) return hasPlace(inner, field.fields ?? {})
+  // elements that are objects show the errors of their fields only
+  return items.fields ? hasPlace(inner.slice(1), items.fields) : inner.length === 1
 }
 
 /** Sizes of arrays are computed on read; the service would refuse wrong ones. What no field describes stays as it is. */
