@@ -215,6 +215,19 @@ void suite('document form', () => {
     await panel.getByRole('alert').filter({ hasText: 'rows' }).waitFor()
   })
 
+  test('form: a refusal without any errors of the service is shown', async () => {
+    await using visited = await visit()
+    const { page, open } = visited
+    await open('#/data/thing?doc=new')
+    const panel = page.getByRole('complementary', { name: 'New thing' })
+    await panel.getByLabel('note').fill('a')
+    await page.route('**/data/insert/**', (route) =>
+      route.fulfill({ status: 502, body: '<h1>Bad Gateway</h1>' }),
+    )
+    await panel.getByRole('button', { name: 'Insert' }).click()
+    await panel.getByRole('alert').filter({ hasText: 'the service answered 502' }).waitFor()
+  })
+
   async function stored(id: string, version = '1.0.0'): Promise<Record<string, Json | undefined>> {
     const answer = await server().ask('GET', `/data/find/thing/${version}?Q=_id:${id}`)
     return answer.json.processed[0]

@@ -93,9 +93,7 @@ export function DocumentEditor(props: DocumentEditorProps): JSX.Element {
       if (failed.length === 0) done(written, { draft, text })
     } catch (failure) {
       noteFailure(failure)
-      setProblems(
-        failure instanceof RequestFailure ? failure.problems : [asProblem({ msg: String(failure) })],
-      )
+      setProblems(problemsOf(failure))
     } finally {
       setIsBusy(false)
     }
@@ -144,9 +142,7 @@ export function DocumentEditor(props: DocumentEditorProps): JSX.Element {
       onClose()
     } catch (failure) {
       noteFailure(failure)
-      setProblems(
-        failure instanceof RequestFailure ? failure.problems : [asProblem({ msg: String(failure) })],
-      )
+      setProblems(problemsOf(failure))
     }
   }
 
@@ -296,6 +292,12 @@ function tabsFor({ metadata, stored }: DocumentEditorProps): readonly { name: Ta
     ...(stored && metadata.entityInfo.history ? [{ name: 'history', label: 'History' } as const] : []),
     ...(stored && hasReferences ? [{ name: 'references', label: 'References' } as const] : []),
   ]
+}
+
+/** A proxy before the service may refuse without any of its errors. */
+function problemsOf(failure: unknown): readonly ServiceProblem[] {
+  if (failure instanceof RequestFailure && failure.problems.length > 0) return failure.problems
+  return [asProblem({ msg: failure instanceof Error ? failure.message : String(failure) })]
 }
 
 /** Whether the form shows errors of this path. */
