@@ -5,14 +5,7 @@ import { useShortcuts } from '../../app/shortcuts.ts'
 import type { EntityInfo } from '../../client/types.ts'
 import { Icon } from '../../parts/icons.tsx'
 import type { Column } from '../../schema/columns.ts'
-import {
-  type Condition,
-  type Operator,
-  OPERATORS,
-  filterProblem,
-  takesText,
-  withCondition,
-} from './filter.ts'
+import { type Condition, type Operator, OPERATORS, filterProblem, withCondition } from './filter.ts'
 import { FilterInput } from './filter-input.tsx'
 
 interface FilterBarProps {
@@ -76,9 +69,11 @@ export function FilterBar({ text, columns, info, problem, onChange }: FilterBarP
         <Builder
           columns={columns}
           info={info}
-          onAdd={async (condition) => {
+          onAdd={(condition) => {
+            // what is wrong with it is said above
+            if (filterProblem(draft) !== undefined) return
             setIsBuilding(false)
-            apply(withCondition(draft, condition, await takesText()))
+            apply(withCondition(draft, condition))
           }}
         />
       )}
@@ -89,7 +84,7 @@ export function FilterBar({ text, columns, info, problem, onChange }: FilterBarP
 interface BuilderProps {
   readonly columns: readonly Column[]
   readonly info: EntityInfo
-  readonly onAdd: (condition: Condition) => Promise<void>
+  readonly onAdd: (condition: Condition) => void
 }
 
 function Builder({ columns, info, onAdd }: BuilderProps): JSX.Element {
@@ -99,19 +94,29 @@ function Builder({ columns, info, onAdd }: BuilderProps): JSX.Element {
   const [value, setValue] = useState('')
   const column = usable.find((each) => each.path === path)
   const named = column?.field.constraints?.['enum']
-  const values = info.enums?.find(({ name }) => name === named)?.values
+  const values =
+    column?.field.type === 'boolean'
+      ? ['true', 'false']
+      : info.enums?.find(({ name }) => name === named)?.values
   return (
     <form
       class="builder"
       aria-label="Add a condition"
       onSubmit={(event) => {
         event.preventDefault()
-        if (column) void onAdd({ column, operator, value })
+        if (column) onAdd({ column, operator, value })
       }}
     >
       <label>
         Field
-        <select value={path} onChange={(event) => setPath(event.currentTarget.value)}>
+        <select
+          value={path}
+          onChange={(event) => {
+            setPath(event.currentTarget.value)
+            // that of another field may not be one of this
+            setValue('')
+          }}
+        >
           {usable.map((each) => (
             <option key={each.path}>{each.path}</option>
           ))}

@@ -56,7 +56,7 @@ export function suggestionsFor(typed: string, known: Known): Suggestions {
 export function printName(path: string): string {
   const names = path.split('.').map((name) => {
     const isPlain = name === '*' || (/^[A-Za-z_]\w*$/.test(name) && !WORDS.includes(name))
-    return isPlain ? name : `\`${name}\``
+    return isPlain ? name : `\`${name.replaceAll('`', '``')}\``
   })
   return names.join('.')
 }

@@ -1,6 +1,4 @@
 /** The filter of a table: text in the filter language, or a query as JSON. */
-import { client } from '../../app/session.ts'
-import { asObject } from '../../client/data-client.ts'
 import { type Json, isArray, isObject, numberIn, parseJson, printJson } from '../../client/json.ts'
 import type { Find } from '../../client/types.ts'
 import type { Column } from '../../schema/columns.ts'
@@ -33,22 +31,11 @@ export function filterProblem(text: string): string | undefined {
   }
 }
 
-let isTextTaken: Promise<boolean> | undefined
-
-/** Whether the service understands filters as text. */
-export function takesText(): Promise<boolean> {
-  isTextTaken ??= client.openapi().then((document) => {
-    const { DataRequest } = asObject(asObject(asObject(document)['components'])['schemas'])
-    return Object.hasOwn(asObject(asObject(DataRequest)['properties']), 'filter')
-  })
-  return isTextTaken
-}
-
 /** Adds a condition to a filter, in the language of the filter. */
-export function withCondition(text: string, condition: Condition, isText: boolean): string {
+export function withCondition(text: string, condition: Condition): string {
   const { query, filter } = filterRequest(text)
   if (filter !== undefined) return `(${filter}) and ${conditionText(condition)}`
-  if (query === undefined) return isText ? conditionText(condition) : printJson(conditionQuery(condition))
+  if (query === undefined) return conditionText(condition)
   const and = isObject(query) ? query['$and'] : undefined
   return printJson({ $and: [...(isArray(and) ? and : [query]), conditionQuery(condition)] })
 }
@@ -61,8 +48,13 @@ function conditionQuery({ column, operator, value }: Condition): Json {
 
 function conditionText({ column, operator, value }: Condition): string {
   const path = filterPath(column)
-  if (operator === 'matches') return `${path} ~ /${value.replaceAll('/', String.raw`\/`)}/`
+  if (operator === 'matches') return `${path} ~ /${withEscapedSlashes(value)}/`
   return `${path} ${operator} ${printJson(typedValue(column, value))}`
+}
+
+/** A slash that the pattern escapes by itself needs nothing more. */
+function withEscapedSlashes(pattern: string): string {
+  return pattern.replaceAll(/\\.|\//g, (piece) => (piece === '/' ? String.raw`\/` : piece))
 }
 
 const NUMERIC = ['integer', 'double', 'biginteger', 'bigdecimal']
@@ -70,6 +62,6 @@ const NUMERIC = ['integer', 'double', 'biginteger', 'bigdecimal']
 function typedValue({ field }: Column, value: string): Json {
   if (value === '') return null
   const type = field.type === 'array' ? (field.items?.type ?? '') : field.type
-  if (type === 'boolean') return value === 'true'
+  if (type === 'boolean') return value === 'true' || (value === 'false' ? false : value)
   return NUMERIC.includes(type) ? (numberIn(value) ?? value) : value
 }
