@@ -41,4 +41,13 @@ void suite('filter builder', () => {
       assert.equal(await page.getByRole('combobox', { name: 'Filter' }).inputValue(), filter)
     })
   }
+
+  test('explain: the index that would help is named for a filter as text', async () => {
+    await using visited = await visit()
+    const { page, open } = visited
+    const filter = 'level = "lead" and name != "Ann"'
+    await open(`#/data/employee?explain=find&f=${encodeURIComponent(filter)}`)
+    const dialog = page.getByRole('dialog', { name: 'Explain the find of employee' })
+    await dialog.getByText('An index on level would help').waitFor()
+  })
 })

@@ -33,6 +33,8 @@ export function ExplainDialog({ find, metadata, onClose }: ExplainDialogProps): 
   )
   const { value } = explained
   const { plan, query } = asObject(value && storePart(value))
+  // a filter as text stands there as a query
+  const { query: asked } = asObject(asObject(value)['request'])
   const { winningPlan } = asObject(asObject(plan)['queryPlanner'])
   return (
     <Dialog title={`Explain the find of ${find.entity}`} isWide onClose={onClose}>
@@ -40,7 +42,7 @@ export function ExplainDialog({ find, metadata, onClose }: ExplainDialogProps): 
       {!value && explained.isLoading && <Progress label="Asking the store" />}
       {value && (
         <Tabs label="Explanation" tabs={TABS} current={tab} onChoose={setTab}>
-          {tab === 'plan' && <Plan plan={plan} find={find} metadata={metadata} />}
+          {tab === 'plan' && <Plan plan={plan} find={{ ...find, query: asked }} metadata={metadata} />}
           {tab === 'json' && <Code text={printJson(findBody(paged), 2)} />}
           {tab === 'curl' && <Code text={curlFor(paged)} />}
           {tab === 'sql' && <Code text={printJson(query ?? winningPlan ?? null, 2)} />}
@@ -147,7 +149,7 @@ function helpfulFields({ query, sort }: Find): readonly string[] {
 function comparisonsIn(query: Json): readonly string[] {
   if (!isObject(query)) return []
   const { field, op } = query
-  if (typeof field === 'string' && op !== undefined && op !== '!=') return [field]
+  if (typeof field === 'string' && op !== undefined && op !== '!=' && op !== '$neq') return [field]
   const all = query['$and'] ?? query['$all']
   return all === undefined ? [] : asList(all).flatMap(comparisonsIn)
 }
