@@ -13,6 +13,8 @@ export interface Operation {
   readonly parameters: readonly Parameter[]
   /** An example of the body as text; undefined where there is none. */
   readonly body: string | undefined
+  /** The media type of the body. */
+  readonly bodyType: string
 }
 
 export interface Parameter {
@@ -39,8 +41,11 @@ function operationOf(path: string, method: string, value: JsonObject): Operation
     description: textOf(description),
     parameters: asList(parameters).map(asObject).flatMap(parameterOf),
     body: requestBody === undefined ? undefined : bodyExample(asObject(requestBody)),
+    bodyType: Object.keys(asObject(asObject(requestBody)['content']))[0] ?? JSON_TYPE,
   }
 }
+
+export const JSON_TYPE = 'application/json'
 
 function parameterOf({ name, in: place, description, example }: JsonObject): readonly Parameter[] {
   if (place !== 'path' && place !== 'query') return []

@@ -7,7 +7,7 @@ import { callerHeaders, client, encodedCallerHeaders } from '../../app/session.t
 import { parseJson, printJson } from '../../client/json.ts'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { LazyJsonEditor } from '../../parts/lazy-json-editor.ts'
-import { type Operation, type Parameter, addressOf } from './operations.ts'
+import { JSON_TYPE, type Operation, type Parameter, addressOf } from './operations.ts'
 
 interface Answer {
   readonly status: number
@@ -19,7 +19,7 @@ interface Answer {
 const MAX_SHOWN = 200_000
 
 export function TryOperation({ operation }: { readonly operation: Operation }): JSX.Element {
-  const { method, path, summary, description, parameters, body: example } = operation
+  const { method, path, summary, description, parameters, body: example, bodyType } = operation
   const [values, setValues] = useState<Readonly<Record<string, string>>>({})
   const [body, setBody] = useState(example ?? '')
   const [answer, setAnswer] = useState<Answer>()
@@ -31,7 +31,7 @@ export function TryOperation({ operation }: { readonly operation: Operation }): 
     const begun = performance.now()
     const headers = {
       ...encodedCallerHeaders(),
-      ...((hasBody || method === 'POST') && { 'Content-Type': 'application/json' }),
+      ...((hasBody || method === 'POST') && { 'Content-Type': bodyType }),
     }
     try {
       const response = await fetch(address, { method, headers, ...(hasBody && { body }) })
@@ -143,15 +143,19 @@ function ParameterField({ parameter, value, entities, onChange }: ParameterField
   )
 }
 
-function curlFor({ method, body: example }: Operation, address: string, body: string): string {
+function curlFor({ method, body: example, bodyType }: Operation, address: string, body: string): string {
   const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
   const headers = Object.entries(callerHeaders()).map(([name, value]) =>
     name === 'Authorization' ? '-H "Authorization: Bearer $TOKEN"' : `-H ${quoted(`${name}: ${value}`)}`,
   )
+  const sent =
+    bodyType === JSON_TYPE
+      ? `--json ${quoted(body)}`
+      : `-H ${quoted(`Content-Type: ${bodyType}`)} --data-binary ${quoted(body)}`
   return [
     `curl -sS -X ${method} ${quoted(location.origin + address)}`,
     ...headers,
-    ...(example === undefined ? [] : [`--json ${quoted(body)}`]),
+    ...(example === undefined ? [] : [sent]),
   ].join(' \\\n  ')
 }
 
