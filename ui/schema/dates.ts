@@ -21,5 +21,7 @@ export function toShortDate(text: string): string {
 }
 
 export function isRfc3339(text: string): boolean {
-  return /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/.test(text)
+  return DATE.test(text) && !Number.isNaN(Date.parse(text))
 }
+
+const DATE = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/

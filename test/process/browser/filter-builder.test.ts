@@ -1,4 +1,4 @@
-/** Conditions that are chosen in the page: the filter says what was chosen. */
+/** Conditions and times that are chosen in the page: the address says what was chosen. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { company } from './company.ts'
@@ -49,5 +49,15 @@ void suite('filter builder', () => {
     await open(`#/data/employee?explain=find&f=${encodeURIComponent(filter)}`)
     const dialog = page.getByRole('dialog', { name: 'Explain the find of employee' })
     await dialog.getByText('An index on level would help').waitFor()
+  })
+
+  test('view at: a date that does not exist is marked, and leaves the page as it is', async () => {
+    await using visited = await visit()
+    const { page, open } = visited
+    await open('#/data/employee?at=2026-13-01T00:00:00Z')
+    await page.getByTitle('View at another time').click()
+    const date = page.getByLabel('Date (RFC 3339)')
+    assert.equal(await date.inputValue(), '2026-13-01T00:00:00Z')
+    assert.equal(await date.getAttribute('aria-invalid'), 'true')
   })
 })

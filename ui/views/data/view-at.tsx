@@ -41,7 +41,7 @@ function Slider({ find: { entity, version }, at, onGone }: SliderProps): JSX.Ele
   const [text, setText] = useState(at ?? '')
   const now = Date.now()
   const from = start.value ?? now
-  const position = draft ?? (at === undefined ? now : Date.parse(at))
+  const position = draft ?? (at !== undefined && isRfc3339(at) ? Date.parse(at) : now)
   const choose = (next: string | undefined): void => {
     setDraft(undefined)
     setText(next ?? '')
