@@ -738,6 +738,22 @@ function metadataContract(kind: string, open: OpenStore): void {
     assert.equal((await store.metadata.readMetadataHistory('t')).length, 2)
   })
 
+  test(`${kind}: metadata: a write to an entity that was removed with its documents is refused`, async () => {
+    await using stage = await openStage(open)
+    const { store } = stage
+    await insert(store, '[{"_id":"a"}]')
+    await store.metadata.changeMetadata(
+      await change(store, { info: null, removed: { collection, isDropped: true } }),
+    )
+    const refusal = { code: 'crud:UnknownEntity', message: 'the entity "t" was removed meanwhile' }
+    await assert.rejects(insert(store, '[{"_id":"b"}]'), refusal)
+    await assert.rejects(
+      store.transact((session) => insert(session, '[{"_id":"b"}]')),
+      refusal,
+    )
+    assert.deepEqual(await ids(store), [])
+  })
+
   test(`${kind}: metadata: history records who did what, in order`, async () => {
     await using stage = await openStage(open)
     const { store } = stage

@@ -14,7 +14,7 @@ import { pushdownTo } from './read/pushdown.ts'
 import { readStatements, readStatementsFor } from './read/reads.ts'
 import { noteRefusal } from './read/refused.ts'
 import type { Stamp } from './write/rows.ts'
-import { OutdatedError } from './connection/failures.ts'
+import { MissingTableError } from './connection/failures.ts'
 import type { Engine } from '../engine.ts'
 import { bookkeepingIn } from '../tables/bookkeeping.ts'
 import { nextValues } from '../tables/sequences.ts'
@@ -126,9 +126,12 @@ export async function explainIn(
   return await explainPage(transaction, plan, { table, read: readStatements(plan, table), count })
 }
 
-/** Metadata creates the table of a collection before any document is written, so the cache is outdated if it has none. */
-export function requireTable(table: Table | undefined, { name, entity }: Collection): Table {
-  if (!table) throw new OutdatedError(`the collection ${name} of ${entity} has no table`)
+/**
+ * Metadata creates the table of a collection before any document is written, so the cache is outdated if it has none, or the
+ * entity was removed.
+ */
+export function requireTable(table: Table | undefined, collection: Collection): Table {
+  if (!table) throw new MissingTableError(collection)
   return table
 }
 

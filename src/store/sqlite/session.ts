@@ -3,6 +3,7 @@ import { during } from '../../base/work/work.ts'
 import type { Sequence } from '../../schema/field.ts'
 import type { Collection } from '../../schema/schema.ts'
 import type { Bounds } from '../bounds.ts'
+import { removedMeanwhile } from '../removed.ts'
 import type { Bookkeeping, StoreSession, TransactionSession } from '../store.ts'
 import { advance, valuesFrom } from '../tables/sequences.ts'
 import type { Catalogue, Table } from './catalogue.ts'
@@ -135,9 +136,9 @@ export function promised(direct: DirectSession, bookkeeping: Bookkeeping): Trans
   }
 }
 
-/** Metadata creates the table of a collection before any document can be written to it. */
+/** Metadata creates the table of a collection before any document can be written to it, and drops it with the entity. */
 export function requireTable(catalogue: Catalogue, collection: Collection): Table {
   const table = catalogue.tableOf(collection)
-  if (!table) throw new Error(`the collection ${collection.name} of ${collection.entity} has no table`)
+  if (!table) throw removedMeanwhile(collection)
   return table
 }

@@ -4,6 +4,8 @@
  */
 import pg from 'pg'
 import { ServiceError } from '../../../base/errors.ts'
+import type { Collection } from '../../../schema/schema.ts'
+import { removedMeanwhile } from '../../removed.ts'
 
 /** Another row has this key. */
 export function isDuplicate(error: unknown): boolean {
@@ -46,6 +48,15 @@ export function isRefused(error: unknown): boolean {
 
 /** What this process knows about the database is outdated: the operation is to be repeated. */
 export class OutdatedError extends Error {}
+
+/** No table is known for a collection. If that is still so after a reload, its entity was removed. */
+export class MissingTableError extends OutdatedError {
+  readonly collection: Collection
+  constructor(collection: Collection) {
+    super(`the collection ${collection.name} of ${collection.entity} has no table`)
+    this.collection = collection
+  }
+}
 
 export function isCancelled(error: unknown): boolean {
   return stateOf(error) === '57014'
@@ -102,6 +113,7 @@ export function unlessUnknown(error: unknown): unknown {
 
 /** The error that callers may see. Unexpected errors stay as they are, for the log. */
 export function toServiceError(error: unknown): unknown {
+  if (error instanceof MissingTableError) return removedMeanwhile(error.collection)
   if (isLost(error)) return Object.assign(unavailable(), { cause: error })
   const state = stateOf(error)
   if (state === '53100' || state === '53200') {
