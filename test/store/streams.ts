@@ -127,6 +127,17 @@ export function streamContract(kind: string, open: OpenStore): void {
     assert.ok(given.every(({ text }) => text.length > s.length))
   })
 
+  test(`${kind}: stream: ends when the collection is dropped`, async () => {
+    await using stage = await openStage(open)
+    await fill(stage.store)
+    const reader = stage.store.stream(planOf({}), BOUNDS)
+    const given: StoredDocument[] = []
+    for await (const document of reader) {
+      if (given.push(document) === 1) await stage.store.metadata.dropCollection(collection)
+    }
+    assert.ok(given.length < COUNT, 'those that were read before')
+  })
+
   for (const count of [12, 200]) {
     test(`${kind}: stream: with ${count} that nobody reads, others find and stream`, async () => {
       await using stage = await openStage(open)

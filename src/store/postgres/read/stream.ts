@@ -108,10 +108,14 @@ function sourceOf(
 ): KeySource<string> {
   /** The sort values of the last key, including the key. */
   let last: readonly SqlValue[] | undefined = afterValues(plan, POSTGRES, idKey)
-  const alone = <T>(work: (connection: Connection, table: Table) => Promise<T>): Promise<T> =>
+  /** No rows once the table is dropped. */
+  const alone = (
+    read: (connection: Connection, table: Table) => Promise<readonly Row[]>,
+  ): Promise<readonly Row[]> =>
     withCurrentTables(async () => {
       using lease = await connections.lease(bounds)
-      return await lease.connection.within(bounds, () => work(lease.connection, tableOf()!))
+      const table = tableOf()
+      return table ? await lease.connection.within(bounds, () => read(lease.connection, table)) : []
     })
   return {
     async keys(count, skip) {
