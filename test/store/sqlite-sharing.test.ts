@@ -7,12 +7,12 @@ import { test } from 'node:test'
 import { Work } from '../../src/base/work/work.ts'
 import { USUAL_MEMORY } from '../../src/store/sqlite/file/memory.ts'
 import { createReaders } from '../../src/store/sqlite/read/readers.ts'
-import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { attachSqliteStore, openSqliteStore } from '../../src/store/sqlite/store.ts'
 import type { Bounds } from '../../src/store/bounds.ts'
 import type { Store } from '../../src/store/store.ts'
 import { directoryOf, freshPlace } from '../support/store-kind.ts'
 import { insert, openStage } from './contract.ts'
-import { SLOW, fill, longTexts, planOf } from './streams.ts'
+import { COUNT, SLOW, fill, longTexts, planOf } from './streams.ts'
 
 const open = {
   freshPlace: () => freshPlace('sqlite'),
@@ -80,6 +80,22 @@ test('find: the time of waiting for a thread is not that of the find', async () 
   const timeLimitMs = 6 * (performance.now() - start)
   // two at a time, so that the last ones wait for longer than they may take
   await Promise.all(Array.from({ length: 24 }, () => slowFind(store, { timeLimitMs, caller: 'one' })))
+})
+
+test('find: on a worker thread, page and count are of one moment, whatever others change meanwhile', async () => {
+  await using stage = await openStage(open)
+  await fill(stage.store)
+  const directory = directoryOf(stage.location)
+  await using attached = attachSqliteStore({ directory, borrow: () => assert.fail('nothing is written') })
+  using other = new DatabaseSync(join(directory, 'smalt.db'))
+  let isDropped = false
+  const take = (): void => {
+    if (!isDropped) other.exec('drop table doc_1')
+    isDropped = true
+  }
+  const plan = { ...planOf({ to: 9 }), counted: true }
+  assert.deepEqual(await attached.find(plan, take, { timeLimitMs: 30_000 }), { matchCount: COUNT })
+  assert.ok(isDropped)
 })
 
 test('readers: on few processors, a caller has one thread while others are active', async () => {

@@ -14,7 +14,7 @@ import { chanceFrom } from '../support/seeded.ts'
 import { type OpenStore, SCHEMA, find, insert, openStage, write } from './contract.ts'
 
 const BOUNDS = { timeLimitMs: 30_000 }
-const COUNT = 2_600
+export const COUNT = 2_600
 const { collection } = SCHEMA
 
 interface Asked {

@@ -193,20 +193,32 @@ export function attachSqliteStore(options: AttachedOptions): Database {
   const direct = directSession(session)
   const timed = timing(onTiming)
   const bookkeeping = bookkeepingOn(statements, writer)
+  // Other threads change tables meanwhile: all statements of a read, and the catalogue, are of one moment.
+  const inSnapshot = <T>(read: () => T): T => {
+    if (database.isTransaction) return read()
+    database.exec('begin')
+    try {
+      return read()
+    } finally {
+      database.exec('commit')
+    }
+  }
   return {
     ...common({ connection, catalogue, statements, outbox, writer, readers, direct, timed }),
-    find: (plan, take, bounds) => timed('find', () => direct.find(plan, take, bounds)),
+    find: (plan, take, bounds) => timed('find', () => inSnapshot(() => direct.find(plan, take, bounds))),
     stream: (plan, bounds) => streamFrom(readers, () => catalogue.tableOf(plan.collection), { plan, bounds }),
-    explain: (plan, bounds) => timed('explain', () => direct.explain(plan, bounds)),
-    aggregate: (plan, begin, bounds) => timed('aggregate', () => direct.aggregate(plan, begin, bounds)),
-    explainAggregate: (plan, bounds) => timed('explain', () => direct.explainAggregate(plan, bounds)),
+    explain: (plan, bounds) => timed('explain', () => inSnapshot(() => direct.explain(plan, bounds))),
+    aggregate: (plan, begin, bounds) =>
+      timed('aggregate', () => inSnapshot(() => direct.aggregate(plan, begin, bounds))),
+    explainAggregate: (plan, bounds) =>
+      timed('explain', () => inSnapshot(() => direct.explainAggregate(plan, bounds))),
     write: (plan, begin, bounds) =>
       timed(plan.kind, async () => {
-        const table = requireTable(catalogue, plan.collection)
         // Candidates are searched before the write lock is borrowed, so that other writes continue meanwhile.
-        const candidates = connection.within(bounds.timeLimitMs, () =>
-          candidatesHere(plan, table, statements),
-        )
+        const candidates = inSnapshot(() => {
+          const table = requireTable(catalogue, plan.collection)
+          return connection.within(bounds.timeLimitMs, () => candidatesHere(plan, table, statements))
+        })
         return await writer.run(() => direct.write(plan, begin, bounds, candidates))
       }),
     transact: (work, options) =>
