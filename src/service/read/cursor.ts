@@ -69,7 +69,10 @@ export function cursorsOf(context: CursorContext): Cursors {
         throw invalidCursor()
       }
       const { id, sortValues } = unpacked(content)
-      return [...sortValues, TYPES[context.read.idType].cast(id)!]
+      const last = TYPES[context.read.idType].cast(id)
+      // The entity was removed since, and made again with another type of `_id`.
+      if (last === undefined) throw invalidCursor()
+      return [...sortValues, last]
     },
   }
 }

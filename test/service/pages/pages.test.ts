@@ -305,6 +305,18 @@ onEveryStore(() => {
     assert.match(refusal(await ask({ size: 1 })), /^crud:NoAccess/)
   })
 
+  test('cursor: of an entity that was made again with another type of _id is refused', async () => {
+    await using tester = await openPeople()
+    const { next } = await tester.find('person', { ...BY_RANK, page: { size: 1 } })
+    const { metadata } = tester.service
+    await metadata.clearDefault(ADMIN, 'person')
+    await metadata.setStatus(ADMIN, { entity: 'person', version: '1.0.0' }, { status: 'disabled' })
+    await metadata.remove(ADMIN, 'person', { documents: 'delete' })
+    await tester.define('person', { ...FIELDS, _id: { type: 'integer' } })
+    const page = { size: 1, after: next! }
+    assert.match(refusal(await tester.find('person', { ...BY_RANK, page })), /^crud:InvalidCursor/)
+  })
+
   test('cursor: its length does not depend on an _id that the caller may not read', async () => {
     await using tester = await openTestService()
     const id = { type: 'string', constraints: { identity: true }, access: { find: ['boss'] } }
