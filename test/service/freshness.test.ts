@@ -2,13 +2,25 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ServiceError } from '../../src/base/errors.ts'
-import type { Json } from '../../src/base/json/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import { DEFAULT_LIMITS } from '../../src/base/limits.ts'
+import { openRegistry } from '../../src/metadata/registry.ts'
 import { openService } from '../../src/service/open.ts'
 import { printResponse } from '../../src/service/response.ts'
 import type { Service } from '../../src/service/service.ts'
+import { attachSqliteStore } from '../../src/store/sqlite/store.ts'
 import { freshDatabase } from '../support/postgres.ts'
-import { ADMIN, ANYONE, callerWith, codeOf, failLoudly, openServiceAt } from '../support/service.ts'
+import {
+  ADMIN,
+  ANYONE,
+  callerWith,
+  codeOf,
+  failLoudly,
+  metadataDocument,
+  openServiceAt,
+  openTestService,
+} from '../support/service.ts'
+import { directoryOf } from '../support/store-kind.ts'
 
 /** Services that share a database, as processes do. */
 async function openSeveral(t: TestContext, count: number): Promise<readonly Service[]> {
@@ -79,6 +91,21 @@ test('metadata: what one service changes, another one sees within a second', asy
     }),
   )
   for (const ms of times) assert.ok(ms < 1_000, times.join(', '))
+})
+
+test('metadata: what a thread changed before it was ended is seen, too', async () => {
+  await using tester = await openTestService()
+  const { service, location } = tester
+  await using thread = attachSqliteStore({
+    directory: directoryOf(location),
+    borrow: () => service.lendWriter('default'),
+  })
+  const configured = { backends: ['sqlite'], datasources: ['default'], backendOf: () => 'sqlite' } as const
+  const registry = await openRegistry(thread.metadata, { ...configured, now: () => new Date() })
+  const item = metadataDocument('item', { name: { type: 'string' } })
+  await registry.create('tester', { entity: 'item', version: '1.0.0' }, item)
+  const names = (): Json => (service.metadata.names(ADMIN, undefined) as JsonObject)['entities']!
+  await timeUntil(() => (names() as Json[]).includes('item'))
 })
 
 const EVERYTHING = { query: { field: '_id', op: '!=', rvalue: '' }, projection: { field: '*' } }

@@ -98,9 +98,11 @@ export function openSqliteStore(options: SqliteOptions): Database {
   const timedUntilCurrent = <T>(operation: string, work: () => Promise<T>): Promise<T> =>
     timed(operation, () => untilCurrent(work))
   const bookkeeping = bookkeepingOn(statements, writer)
+  const onMetadata: (() => void)[] = []
+  const own = { filler, upkeep, onMetadata }
 
   return {
-    ...common({ connection, catalogue, statements, outbox, writer, readers, filler, upkeep, direct, timed }),
+    ...common({ connection, catalogue, statements, outbox, writer, readers, direct, timed, ...own }),
     async lendWriter() {
       const takeBack = await writer.lend()
       return {
@@ -112,6 +114,8 @@ export function openSqliteStore(options: SqliteOptions): Database {
           forgetSizes(catalogue.tables())
           takeBack()
           if (hasEvents) outbox.announceOthers()
+          // The other thread may have changed metadata, and ended before it could say so.
+          for (const listener of onMetadata) listener()
         },
       }
     },
@@ -243,6 +247,8 @@ interface Parts {
   readonly upkeep?: AsyncDisposable
   /** The same. */
   readonly filler?: AsyncDisposable
+  /** The same. Called when another thread may have changed metadata. */
+  readonly onMetadata?: (() => void)[]
   readonly direct: DirectSession
   readonly timed: Timed
 }
@@ -254,8 +260,9 @@ function common(parts: Parts) {
   const engine = createSqliteEngine({
     statements,
     writer,
-    // One process owns the file, so no other process can change metadata.
-    listen: (topic, listener) => (topic === 'events' ? outbox.onEvents(listener) : undefined),
+    // One process owns the file, so no other process can change metadata, but its threads can.
+    listen: (topic, listener) =>
+      topic === 'events' ? outbox.onEvents(listener) : void parts.onMetadata?.push(listener),
     run: (operation, work) => (TIMED.has(operation) ? timed(operation, work) : work()),
   })
   const collections = collectionsOf(engine, catalogue)
