@@ -419,6 +419,13 @@ function switchContract(kind: string, open: OpenWithClock): void {
     assert.deepEqual(await seenAt(store, 7_500), [])
   })
 
+  test(`${kind}: past: of a collection that is dropped before it is read there is none`, async () => {
+    await using stage = await openStage(open)
+    const versions = stage.store.readHistory({ collection, id: 'a', idType: 'string' }, BOUNDS)
+    await stage.store.metadata.dropCollection(collection)
+    await assert.rejects(Array.fromAsync(versions), { code: 'crud:NoHistory' })
+  })
+
   test(`${kind}: past: the beginning is after all that was written before, whatever the clock says`, async () => {
     await using stage = await openStage(open)
     const { clock, prepare } = stage

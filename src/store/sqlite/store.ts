@@ -279,7 +279,7 @@ function common(parts: Parts) {
     locks: createLocks(engine),
     kept: createAnswers(engine),
     readHistory: (request, bounds) =>
-      readHistory(request, { table: catalogue.tableOf(request.collection), readers, bounds }),
+      readHistory(request, { tableNow: () => catalogue.tableOf(request.collection), readers, bounds }),
     metadata: createMetadata(engine, collections),
     events: createOutbox(engine, OUTBOX_TABLE),
     sinks: createSinks(engine),

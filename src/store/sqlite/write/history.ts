@@ -18,6 +18,7 @@ import type { Bounds } from '../../bounds.ts'
 import type { Table } from '../catalogue.ts'
 import type { Statements } from '../read/reads.ts'
 import type { Readers } from '../read/readers.ts'
+import { type TableNow, untilCurrent } from '../read/slow-reads.ts'
 
 /** Records the history of a write. */
 export interface Keeping {
@@ -64,20 +65,23 @@ export function keepingIn(table: Table, statements: Statements, principal = ''):
 }
 
 interface Reading {
-  readonly table: Table | undefined
+  readonly tableNow: TableNow
   readonly readers: Readers
   readonly bounds: Bounds
 }
 
 export function readHistory(
   { collection, id, idType }: HistoryRequest,
-  { table, readers, bounds }: Reading,
+  { tableNow, readers, bounds }: Reading,
 ): AsyncIterable<HistoryVersion> {
-  const past = table?.past
-  if (!past) throw noHistory(collection.entity)
-  const text = `select follows, version, operation, principal, doc from ${past.name} where id = ? and follows > ?
-    union all select version, null, null, null, doc from ${table.name} where id = ? and version > ?
-    order by 1 limit ${PAGE}`
+  const written = (): string => {
+    const table = tableNow()
+    if (!table?.past) throw noHistory(collection.entity)
+    return `select follows, version, operation, principal, doc from ${table.past.name} where id = ? and follows > ?
+      union all select version, null, null, null, doc from ${table.name} where id = ? and version > ?
+      order by 1 limit ${PAGE}`
+  }
+  written()
   const key = bind(id, idType)
   return versionsFrom(typeof id === 'string' ? id : JSON.stringify(id), entries())
 
@@ -85,8 +89,10 @@ export function readHistory(
   async function* entries(): AsyncGenerator<HistoryRow | StoredDocument> {
     for (let after = -1; ;) {
       const page: Row[] = []
-      const statement = { text, values: [key, after, key, after] }
-      await readers.read({ statement, bounds }, (rows: readonly Row[]) => void page.push(...rows))
+      await untilCurrent(async () => {
+        const statement = { text: written(), values: [key, after, key, after] }
+        await readers.read({ statement, bounds }, (rows: readonly Row[]) => void page.push(...rows))
+      })
       yield* page.map(entryFrom)
       if (page.length < PAGE) return
       after = page.at(-1)![0]
