@@ -3,7 +3,7 @@ import { ServiceError } from '../base/errors.ts'
 import type { Json } from '../base/json/json.ts'
 import { DEFAULT_LIMITS } from '../base/limits.ts'
 import { compareText } from '../base/text.ts'
-import type { Schema } from '../schema/schema.ts'
+import type { Collection, Schema } from '../schema/schema.ts'
 import type { EntityChange, HistoryRecord } from '../store/metadata-records.ts'
 import type { MetadataStore as Metadata } from '../store/tables/metadata.ts'
 import { stillFilled } from '../store/tables/metadata.ts'
@@ -11,7 +11,7 @@ import { claimsInRules } from './claims.ts'
 import { collectionOf } from './compile.ts'
 import { type Catalogue, EMPTY, type Entity, type Heading, readCatalogue } from './catalogue.ts'
 import type { Datasources } from './documents/datastore.ts'
-import { decideOn, decideToRemove } from './decisions.ts'
+import { decideOn, decideToRemove, schemasOfRemoved } from './decisions.ts'
 import type { EntityInfo } from './documents/entity-info.ts'
 import type { Finding } from './finding.ts'
 import { type ListedDocument, proposeAll } from './propose-all.ts'
@@ -35,6 +35,7 @@ import {
   proposeStatus,
 } from './proposals.ts'
 import type { SchemaDocument } from './documents/schema-document.ts'
+import { checkId } from './validate/check-id.ts'
 import { type Proposal, validateChange } from './validate/validate-change.ts'
 import type { MetadataLimits } from './documents/sizes.ts'
 
@@ -247,19 +248,33 @@ type Changes = Pick<
 function changes(
   change: <T>(decide: Decide<T>) => Promise<T>,
   options: RegistryOptions,
-  own: Pick<MetadataStore, 'hasDocuments'>,
+  own: Pick<MetadataStore, 'hasDocuments' | 'readMetadataHistory'>,
 ): Changes {
   const configured: Datasources = options
   const { limits = DEFAULT_LIMITS } = options
   const at = (): string => options.now().toISOString()
+  const hasDocuments = (collection: Collection): Promise<boolean> =>
+    (options.others?.get(collection.datasource) ?? own).hasDocuments(collection)
+  /** An entity of the name may have been removed without its documents, which the new one has again. */
+  const checkKeptIds = async (catalogue: Catalogue, proposals: readonly Proposal[]): Promise<void> => {
+    for (const { info, schemas } of proposals) {
+      if (catalogue.entities.has(info.name)) continue
+      const history = await own.readMetadataHistory(info.name)
+      const removed = history.findLast(({ action }) => action === 'remove')
+      if (!removed || !(await hasDocuments(collectionOf(info)))) continue
+      for (const each of schemas) checkId(each, schemasOfRemoved(removed))
+    }
+  }
   const propose = (
     by: Omit<HistoryRecord, 'at' | 'before' | 'after'>,
     name: string,
     make: (entity: Entity | undefined) => Proposed,
   ): Promise<readonly Finding[]> =>
-    change((catalogue) => {
+    change(async (catalogue) => {
       const { proposal, warnings } = make(catalogue.entities.get(name))
-      const made = decideOnAll(proposal ? [proposal] : [], catalogue, { ...by, at: at() })
+      const proposals = proposal ? [proposal] : []
+      const made = decideOnAll(proposals, catalogue, { ...by, at: at() })
+      await checkKeptIds(catalogue, proposals)
       return { changes: made, result: warnings }
     })
   return {
@@ -268,9 +283,10 @@ function changes(
         proposeCreate(entity, target, { body, configured, limits }),
       ),
     createAll: (principal, body) =>
-      change((catalogue) => {
+      change(async (catalogue) => {
         const { proposals, documents } = proposeAll(catalogue, { body, configured, limits })
         const made = decideOnAll(proposals, catalogue, { principal, action: 'create', at: at() })
+        await checkKeptIds(catalogue, proposals)
         return { changes: made, result: documents }
       }),
     createSchema: (principal, target, body) =>
@@ -295,8 +311,7 @@ function changes(
       change(async ({ entities }) => {
         const entity = checkRemovable(entities.get(name), name)
         const collection = collectionOf(entity.info)
-        const store = options.others?.get(collection.datasource) ?? own
-        if (documents === undefined && (await store.hasDocuments(collection))) throw stillFilled(name)
+        if (documents === undefined && (await hasDocuments(collection))) throw stillFilled(name)
         const by = { principal, action: 'remove', at: at() }
         const made = decideToRemove(entity, { by, collection, documents })
         return { changes: [made], result: undefined }

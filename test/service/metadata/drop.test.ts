@@ -82,6 +82,29 @@ onEveryStore(() => {
     assert.equal((await server.ask('DELETE', '/metadata/thing')).status, 200)
   })
 
+  test('remove: documents that are kept keep the type of their _id', async () => {
+    await using server = await startTestServer()
+    await fill(server)
+    await disable(server)
+    assert.equal((await server.ask('DELETE', '/metadata/thing?documents=keep')).status, 200)
+    const body = metadataDocument('thing', { ...FIELDS, _id: { type: 'integer' } })
+    for (const [path, sent] of [
+      ['/metadata/thing/1.0.0', body],
+      ['/metadata', [body]],
+    ] as const) {
+      const { status, json } = await server.ask('PUT', path, { body: sent })
+      assert.equal(status, 422)
+      const { errorCode, msg } = json as { errorCode: string; msg: string }
+      assert.equal(errorCode, 'metadata:FieldWrongType')
+      assert.match(msg, /"_id" is of type integer, but documents of version 1\.0\.0 have one of type string/)
+    }
+    await server.define('thing', FIELDS)
+    assert.equal(await found(server), 2)
+    await disable(server)
+    assert.equal((await server.ask('DELETE', '/metadata/thing?documents=delete')).status, 200)
+    assert.equal((await server.ask('PUT', '/metadata/thing/1.0.0', { body })).status, 200)
+  })
+
   test('remove: documents in another datasource are deleted there', async () => {
     await using opened = new AsyncDisposableStack()
     const [first, second] = [opened.use(await freshPlace()), opened.use(await freshPlace())]
