@@ -204,7 +204,8 @@ export function attachSqliteStore(options: AttachedOptions): Database {
     try {
       return read()
     } finally {
-      database.exec('commit')
+      // a failure of the disk ends the transaction by itself
+      if (database.isTransaction) database.exec('commit')
     }
   }
   return {
