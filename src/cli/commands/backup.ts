@@ -6,7 +6,8 @@ export const backup = defineCommand({
   summary: 'write everything in a store into one file, while a service uses it',
   details:
     'The file holds one moment, is compressed, and was read back before it gets its name. It contains secrets of the ' +
-    'store. "smalt restore" loads it into an empty store of either kind.',
+    'store. "smalt restore" loads it into an empty store of either kind. Each further datasource needs a backup of its ' +
+    'own: name it with --store.',
   actions: [{ words: 'FILE', summary: 'file to create, such as smalt.jsonl.gz' }],
   options: { json: { type: 'boolean', summary: 'print the summary as JSON' } },
   configuration: 'used',

@@ -27,13 +27,18 @@ export async function runBackup(
       signal: abortedBySignals('interrupted; no file was made'),
     }),
   )
-  const { documents, entities, bytes, from, seconds } = made
+  const { documents, entities, elsewhere, bytes, from, seconds } = made
   const what = `${documents.toLocaleString('en')} documents of ${entities} entities`
   process.stdout.write(
     json
       ? `${JSON.stringify(made)}\n`
       : `backed up and read back ${what} from ${from} to ${file} (${bytes.toLocaleString('en')} bytes) in ${seconds} s\n`,
   )
+  if (elsewhere.length > 0)
+    process.stderr.write(
+      `the documents of these entities are in other datasources, which are not part of this backup: ${elsewhere.join(', ')}; ` +
+        'back up each datasource with --store LOCATION, too\n',
+    )
 }
 
 interface RestoreFlags extends BackupFlags {

@@ -6,6 +6,7 @@ import { maskLocation, parseLocation } from '../../base/location.ts'
 import { openStore } from '../../store/open.ts'
 import { copyStore } from '../../store/sqlite/transfer/copy.ts'
 import { MoveError, asForeseen } from '../move/move-error.ts'
+import { entitiesElsewhere } from '../move/move-metadata.ts'
 import { refuseAbsent } from '../require-store.ts'
 import { openBackup } from './read-backup.ts'
 import { type Writing, writeBackup } from './write-backup.ts'
@@ -21,6 +22,8 @@ export interface Backup {
   readonly bytes: number
   readonly documents: number
   readonly entities: number
+  /** Entities whose metadata is in the backup, but whose documents are in another datasource. */
+  readonly elsewhere: readonly string[]
   readonly seconds: number
 }
 
@@ -66,14 +69,18 @@ async function writeFrom(part: string, { from, onProgress, signal }: BackupOptio
   await writeBackup(part, copy.transfer, { ...writing, kind: 'sqlite' })
 }
 
-async function readBack(part: string): Promise<Pick<Backup, 'bytes' | 'documents' | 'entities'>> {
+async function readBack(
+  part: string,
+): Promise<Pick<Backup, 'bytes' | 'documents' | 'entities' | 'elsewhere'>> {
   await using content = await openBackup(part)
   await content.verify()
   const collections = await content.collections()
+  const records = await content.records()
   return {
     bytes: content.bytes,
     documents: collections.reduce((sum, { count }) => sum + count, 0),
-    entities: (await content.records()).entities.length,
+    entities: records.entities.length,
+    elsewhere: entitiesElsewhere(records),
   }
 }
 

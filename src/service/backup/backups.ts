@@ -51,13 +51,19 @@ export function backupService(deps: BackupDeps): BackupService & AsyncDisposable
         const message = 'there is no place for backups: set backup.directory in the configuration'
         throw new ServiceError('crud:InvalidRequest', message)
       }
-      return { backups: (await make()).map((each) => ({ ...each })) }
+      return { backups: (await make()).map(reported) }
     },
     async [Symbol.asyncDispose]() {
       schedule?.[Symbol.dispose]()
       await running?.catch(() => undefined)
     },
   }
+}
+
+/** Nothing is elsewhere, because every datasource is backed up. */
+function reported(made: Backup): Omit<Backup, 'elsewhere'> {
+  const { elsewhere: _, ...rest } = made
+  return rest
 }
 
 /** Each datasource has a file of its own, of its own moment. */

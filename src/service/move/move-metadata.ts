@@ -11,17 +11,7 @@ import { MoveError } from './move-error.ts'
  * unchanged.
  */
 export function recordsFor(backend: StoreKind, records: ExportedRecords): ExportedRecords {
-  const infos = records.entities.map(({ entity, info }) => ({
-    entity,
-    text: info,
-    info: parseTrusted(info) as JsonObject,
-  }))
-  const elsewhere = infos.flatMap(({ entity, info }) => {
-    const datasource = member(info['datastore'], 'datasource')
-    return datasource === DEFAULT
-      ? []
-      : [`${entity} (${typeof datasource === 'string' ? datasource : 'unnamed'})`]
-  })
+  const elsewhere = entitiesElsewhere(records)
   if (elsewhere.length > 0) {
     throw new MoveError(
       'failed',
@@ -30,13 +20,24 @@ export function recordsFor(backend: StoreKind, records: ExportedRecords): Export
   }
   return {
     ...records,
-    entities: infos.map(({ entity, text, info }) => ({ entity, info: onBackend(info, text, backend) })),
+    entities: records.entities.map(({ entity, info }) => ({ entity, info: onBackend(info, backend) })),
   }
+}
+
+/** The entities whose documents are in other datasources, with the names of these. */
+export function entitiesElsewhere({ entities }: ExportedRecords): readonly string[] {
+  return entities.flatMap(({ entity, info }) => {
+    const datasource = member(member(parseTrusted(info), 'datastore'), 'datasource')
+    return datasource === DEFAULT
+      ? []
+      : [`${entity} (${typeof datasource === 'string' ? datasource : 'unnamed'})`]
+  })
 }
 
 const DEFAULT = 'default'
 
-function onBackend(info: JsonObject, text: string, backend: StoreKind): string {
+function onBackend(text: string, backend: StoreKind): string {
+  const info = parseTrusted(text) as JsonObject
   const datastore = info['datastore']
   if (!isObject(datastore) || datastore['backend'] === backend) return text
   return JSON.stringify({ ...info, datastore: { ...datastore, backend } })

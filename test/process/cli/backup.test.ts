@@ -244,6 +244,42 @@ onEveryStore(() => {
   })
 })
 
+test('backup: documents in other datasources are not part of it, and the command says so', async () => {
+  await using place = await freshPlace('sqlite')
+  await using other = await freshPlace('sqlite')
+  const datasources = [
+    { name: 'default', location: place.location },
+    { name: 'attic', location: other.location },
+  ]
+  {
+    await using service = await openService({
+      datasources,
+      limits: DEFAULT_LIMITS,
+      onInternalError: failLoudly,
+      backup: { directory: join(directory, 'several'), keep: 1 },
+    })
+    const info = { datastore: { datasource: 'attic' } }
+    const body = metadataDocument('old', { x: { type: 'string' } }, { info })
+    await service.metadata.create(ADMIN, { entity: 'old', version: '1.0.0' }, body)
+    await service.data.insert(ADMIN, { entity: 'old' }, { data: { x: 'y' } })
+    const { backups } = (await service.backups.make(ADMIN)) as { backups: readonly JsonObject[] }
+    assert.deepEqual(
+      backups.map((each) => [each['documents'], 'elsewhere' in each]),
+      [
+        [0, false],
+        [1, false],
+      ],
+    )
+  }
+  const { code, out, err } = await runCommand(['backup', freshFile(), '--json', '--store', place.location])
+  assert.equal(code, 0, err)
+  assert.match(err, /are not part of this backup: old \(attic\); back up each datasource with --store/)
+  assert.deepEqual((JSON.parse(out) as JsonObject)['elsewhere'], ['old (attic)'])
+  const rest = await runCommand(['backup', freshFile(), '--store', other.location])
+  assert.deepEqual([rest.code, rest.err], [0, ''])
+  assert.match(rest.out, /^backed up and read back 1 documents/)
+})
+
 test('backup: the service makes them on request and on a schedule, and keeps the newest', async () => {
   await using place = await freshPlace('sqlite')
   const backups = join(directory, 'scheduled')
