@@ -138,7 +138,9 @@ function runningBulk(deps: Deps, body: Json | undefined, context: RequestContext
   work.requestTimeBy(deps.now)
   const read = (): Bulk =>
     readBulk(body && deps.dialect.request('bulk', body, NO_SCHEMA), deps.limits.bulkRequests)
-  return { ...during(work, read), context: { ...context, work } }
+  const running = { ...during(work, read), context: { ...context, work } }
+  work.limitTimeTo(running.maxTimeMs ?? Infinity)
+  return running
 }
 
 function runnerOn(deps: Deps): KeyedBulkRunner {

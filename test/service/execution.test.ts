@@ -70,6 +70,28 @@ onEveryStore(() => {
     }
   })
 
+  test('execution: maxTimeMs of a bulk is for all entries together; count and positions are refused', async () => {
+    await using tester = await open()
+    const many = Array.from({ length: 9_000 }, (_, i) => ({ _id: `n${i}`, name: `${i}`.repeat(80) }))
+    await tester.store(tester.entity, many)
+    const pattern = `(${'.{0,9}'.repeat(9)}y){2}`
+    const slow = { query: { field: 'name', regex: pattern }, projection: { field: 'name' } }
+    const requests = [{ seq: 1, op: 'find', request: { entity: tester.entity, ...slow } }]
+    for (const atomic of [true, false])
+      for (const execution of [{ maxTimeMs: 1 }, { maxQueryTimeMS: '1' }]) {
+        const text = await tester.service.data.bulk(ADMIN, { requests, atomic, execution })
+        assert.match(text, /store-crud:Timeout/)
+      }
+    for (const name of ['count', 'positions']) {
+      const execution = { [name]: name === 'count' ? 'none' : true }
+      await assert.rejects(tester.service.data.bulk(ADMIN, { requests, execution }), {
+        code: 'crud:InvalidRequest',
+        at: `/execution/${name}`,
+      })
+    }
+    await tester.service.data.bulk(ADMIN, { requests: [], execution: { count: null, positions: null } })
+  })
+
   test('flags: 0 and 1 mean false and true in projections, patterns, save and bulk', async () => {
     await using tester = await open()
     const projected = async (projection: Json): Promise<Json> => {

@@ -3,6 +3,7 @@ import { ServiceError } from '../../base/errors.ts'
 import { decoders, refuseWith } from '../../base/json/decode.ts'
 import { type Json, type JsonObject, isObject, pointer } from '../../base/json/json.ts'
 import { didYouMean } from '../../base/suggest.ts'
+import { NOT_OF_BULKS } from './data-shapes.ts'
 import { readExecution } from './execution.ts'
 import { agreed } from './envelope.ts'
 import type { Target } from '../service.ts'
@@ -14,6 +15,8 @@ export interface Bulk {
   readonly atomic: boolean
   /** Whether all writes only say what would happen. */
   readonly isDryRun: boolean
+  /** For all entries together. */
+  readonly maxTimeMs?: number
 }
 
 export interface BulkEntry {
@@ -57,12 +60,22 @@ export function readBulk(body: Json | undefined, maxRequests: number): Bulk {
   const seqs = new Set<number>()
   const entries = requests.map((entry, i) => readEntry(entry, `/requests/${i}`, seqs))
   const execution = readExecution(body)
+  refuseForEntries(body['execution'])
   return {
     entries: entries.sort((a, b) => a.seq - b.seq),
     ordered: read.flag(body, 'ordered', '') ?? true,
     atomic: read.flag(body, 'atomic', '') ?? execution.atomic,
     isDryRun: execution.isDryRun ?? false,
+    ...(execution.maxTimeMs !== undefined && { maxTimeMs: execution.maxTimeMs }),
   }
+}
+
+/** What only an entry can mean would be ignored here. */
+function refuseForEntries(execution: Json | undefined): void {
+  const name = NOT_OF_BULKS.find((each) => isObject(execution) && (execution[each] ?? null) !== null)
+  if (name === undefined) return
+  const message = `"${name}" is for a single request: say it in the "execution" of each entry, not in that of the bulk`
+  throw read.refuse(message, `/execution/${name}`)
 }
 
 function readEntry(entry: Json, at: string, seqs: Set<number>): BulkEntry {

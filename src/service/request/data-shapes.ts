@@ -7,21 +7,32 @@ import { CODES } from '../../base/errors.ts'
 import { Type } from '../../base/json/shape.ts'
 import { SAFE, component, count, document, flag, listed, optional, text } from './shape-parts.ts'
 
-export const ExecutionShape = Type.Object(
+const BulkExecutionShape = Type.Object(
   {
     atomic: optional(flag('Any failure fails the whole request.')),
     maxTimeMs: optional(count('Ends the request after so many milliseconds.')),
     maxQueryTimeMS: optional(
       Type.Union([Type.Integer(SAFE), Type.String()], { description: 'The same as `maxTimeMs`.' }),
     ),
-    count: optional(Type.Enum(['exact', 'none'], { description: 'Whether matches are counted.' })),
     dryRun: optional(flag('A write does everything but commit, and the answer says what would happen.')),
-    positions: optional(flag('Each of `dataErrors` names the `position` of its document in `data`.')),
     readPreference: Type.Optional(Type.Unknown({ description: 'Accepted, without effect.' })),
     writeConcern: Type.Optional(Type.Unknown({ description: 'Accepted, without effect.' })),
   },
   { additionalProperties: false },
 )
+
+/** What concerns single documents is said for each entry of a bulk. */
+const OF_DOCUMENTS = {
+  count: optional(Type.Enum(['exact', 'none'], { description: 'Whether matches are counted.' })),
+  positions: optional(flag('Each of `dataErrors` names the `position` of its document in `data`.')),
+}
+
+export const ExecutionShape = Type.Object(
+  { ...BulkExecutionShape.properties, ...OF_DOCUMENTS },
+  { additionalProperties: false },
+)
+
+export const NOT_OF_BULKS: readonly string[] = Object.keys(OF_DOCUMENTS)
 
 /** Larger results are better streamed. */
 export const MAX_PAGE_SIZE = 10_000
@@ -98,7 +109,7 @@ export const BulkRequestShape = Type.Object(
     requests: Type.Array(component('BulkEntry')),
     ordered: optional(flag('Writes run one after the other; true when absent.')),
     atomic: optional(flag('One transaction: the first failure rolls all back.')),
-    execution: optional(ExecutionShape),
+    execution: optional(BulkExecutionShape),
     client: Type.Optional(Type.Unknown()),
     clientId: Type.Optional(Type.Unknown()),
   },

@@ -1,4 +1,4 @@
-/** Reads `execution`, the options for running a request. A bulk may set them for all of its entries. */
+/** Reads `execution`, the options for running a request, for an entry of a bulk, or for a bulk as a whole. */
 import { memberChecker } from '../../base/json/check-members.ts'
 import { asBoolean, refuseWith } from '../../base/json/decode.ts'
 import { type Json, type JsonObject, isObject, pointer } from '../../base/json/json.ts'
