@@ -92,6 +92,29 @@ onEveryStore(() => {
     await tester.service.data.bulk(ADMIN, { requests: [], execution: { count: null, positions: null } })
   })
 
+  test('execution: the maxTimeMs of an entry is for this entry only, in an atomic bulk, too', async () => {
+    await using tester = await open()
+    const many = Array.from({ length: 9_000 }, (_, i) => ({ _id: `n${i}`, name: `${i}`.repeat(80) }))
+    await tester.store(tester.entity, many)
+    const pattern = `(${'.{0,9}'.repeat(9)}z){2}`
+    const slow = { query: { field: 'name', regex: pattern }, projection: { field: 'name' } }
+    const byId = { field: '_id', op: '=', rvalue: '1' }
+    const quick = { query: byId, projection: { field: 'name' }, execution: { maxTimeMs: 100 } }
+    const statuses = async (requests: readonly JsonObject[]): Promise<readonly Json[]> => {
+      const entries = requests.map((request, seq) => ({
+        seq,
+        op: 'find',
+        request: { entity: tester.entity, ...request },
+      }))
+      const text = await tester.service.data.bulk(ADMIN, { requests: entries, atomic: true })
+      const { responses } = parseTrusted(text) as unknown as { responses: { response: JsonObject }[] }
+      return responses.map(({ response }) => response['status']!)
+    }
+    assert.deepEqual(await statuses([quick, slow, quick]), ['COMPLETE', 'COMPLETE', 'COMPLETE'])
+    const limited = { ...slow, execution: { maxTimeMs: 1 } }
+    assert.deepEqual(await statuses([quick, limited, quick]), ['ERROR', 'ERROR', 'ERROR'])
+  })
+
   test('flags: 0 and 1 mean false and true in projections, patterns, save and bulk', async () => {
     await using tester = await open()
     const projected = async (projection: Json): Promise<Json> => {

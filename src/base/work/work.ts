@@ -45,13 +45,14 @@ export const INLINE_STEPS = 200_000
 const STEPS_BETWEEN_CHECKS = 4_096
 
 export class Work {
-  readonly #startedMs = performance.now()
+  #startedMs = performance.now()
   readonly #isCancelled: () => boolean
   readonly #onTimeLimit: ((ms: number) => void) | undefined
   readonly #response: Shared['response']
   readonly #clock: Shared['clock']
   #timeLimitMs: number
   #waitedMs = 0
+  #isInEntry = false
   #stepsLeft: number
   #untilCheck = STEPS_BETWEEN_CHECKS
   #hasExceededResponse = false
@@ -116,7 +117,27 @@ export class Work {
   limitTimeTo(ms: number): void {
     if (ms >= this.#timeLimitMs) return
     this.#timeLimitMs = ms
-    this.#onTimeLimit?.(ms)
+    if (!this.#isInEntry) this.#onTimeLimit?.(ms)
+  }
+
+  /**
+   * Runs an entry of an atomic bulk, one at a time. A time limit that the entry sets begins and ends with it; steps and
+   * response bytes are those of the bulk.
+   */
+  async duringEntry<T>(run: () => Promise<T>): Promise<T> {
+    const [startedMs, timeLimitMs, waitedMs] = [this.#startedMs, this.#timeLimitMs, this.#waitedMs]
+    this.#timeLimitMs = Math.max(0, this.remainingMs)
+    this.#startedMs = performance.now()
+    this.#waitedMs = 0
+    this.#isInEntry = true
+    try {
+      return await run()
+    } finally {
+      this.#startedMs = startedMs
+      this.#timeLimitMs = timeLimitMs
+      this.#waitedMs += waitedMs
+      this.#isInEntry = false
+    }
   }
 
   /** Time in a queue does not count toward the limit. */
@@ -211,7 +232,8 @@ export function during<T>(work: Work, section: () => T): T {
 }
 
 export function timedOut(timeLimitMs: number): ServiceError {
-  const message = `the request took longer than ${timeLimitMs} ms; an index, a narrower query or a smaller request would help`
+  // an entry of a bulk has what the entries before it have left
+  const message = `the request took longer than ${Math.ceil(timeLimitMs)} ms; an index, a narrower query or a smaller request would help`
   return new ServiceError('store-crud:Timeout', message)
 }
 

@@ -34,7 +34,9 @@ export async function runAtomically(
     return await runner.transact({ datasource, isReadOnly, isDryRun, chargedTo }, async (operations) => {
       const responses: DataResponse[] = []
       for (const [i, entry] of entries.entries()) {
-        const response = await runEntry(entry, operations, { caller, context })
+        const response = await context.work.duringEntry(() =>
+          runEntry(entry, operations, { caller, context }),
+        )
         if (response.status !== 'COMPLETE') throw new RolledBack(allBut(i, withoutEffect(response)))
         responses.push(response)
       }
