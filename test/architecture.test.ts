@@ -1,9 +1,16 @@
-/** The rules of ARCHITECTURE.md, checked against the source: which folder imports which, and one table of error codes. */
+/**
+ * The rules of ARCHITECTURE.md, checked against the source: which folder imports which, and one table of error codes. And
+ * whether the reference lists what there is.
+ */
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { test } from 'node:test'
 import { CODES } from '../src/base/errors.ts'
+import type { Shape } from '../src/base/json/shape.ts'
+import { DEFAULT_LIMITS } from '../src/base/limits.ts'
+import { SETTINGS } from '../src/cli/config/setting-shapes.ts'
+import { variableFor } from '../src/cli/config/settings.ts'
 
 const root = dirname(import.meta.dirname)
 const page = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8')
@@ -137,6 +144,32 @@ test('architecture: every error code is documented, and every documented code is
     Number(status),
   ])
   assert.deepEqual(documented.sort(), Object.entries(CODES).sort())
+})
+
+test('architecture: every limit, metric and setting is documented', () => {
+  const reference = readFileSync(join(root, 'docs/reference/configuration.md'), 'utf8')
+  const limits = [...reference.matchAll(/^\| `(SMALT_LIMITS_\w+)` \| (\d+) \|/gm)].map(([, name, value]) => [
+    name,
+    Number(value),
+  ])
+  const actual = Object.entries(DEFAULT_LIMITS).map(([name, value]) => [variableFor(`limits.${name}`), value])
+  assert.deepEqual(limits.sort(), actual.sort())
+
+  const metrics = [...reference.matchAll(/^\| `(smalt_\w+)` \|/gm)].map(([, name]) => name)
+  const observing = files.filter((file) => file.startsWith('http/observe/'))
+  const named = observing.flatMap((file) =>
+    [...readFileSync(join(root, 'src', file), 'utf8').matchAll(/'(smalt_\w+)'/g)].map(([, name]) => name),
+  )
+  assert.deepEqual(metrics.sort(), named.sort())
+
+  const settings = Object.entries(SETTINGS['properties'] as Record<string, Shape>)
+  const paths = settings.flatMap(([section, { properties }]) =>
+    section === 'limits' || section === 'permissions' || !properties
+      ? [section]
+      : Object.keys(properties).map((name) => `${section}.${name}`),
+  )
+  const undocumented = paths.filter((path) => !reference.includes(`\`${path}`))
+  assert.deepEqual(undocumented, [])
 })
 
 test('architecture: every error code of the table is used', () => {

@@ -20,7 +20,7 @@ export const EXIT_MEANINGS: readonly (readonly [code: number, meaning: string])[
   [EXIT.unreachable, 'store or service unreachable'],
   [EXIT.denied, 'access denied'],
   [EXIT.conflict, 'conflict (data or port in use, target of a move or restore not empty)'],
-  [EXIT.warnings, 'lint has warnings, or an import rejected documents'],
+  [EXIT.warnings, 'lint has warnings, an import rejected documents, or metadata differ'],
   [EXIT.interrupted, 'interrupted'],
 ]
 

@@ -6,7 +6,8 @@ export const compact = defineCommand({
   summary: 'return the unused space of an SQLite store that is not in use',
   details:
     'Stores that this release creates do that by themselves, while the service runs. One that an earlier release ' +
-    'created needs this command once. It needs as much free space on the disk as the store has.',
+    'created needs this command once. It needs free space for two more copies of the store: one among the temporary ' +
+    'files, and one beside it.',
   options: { json: { type: 'boolean', summary: 'print the sizes as JSON' } },
   configuration: 'used',
   examples: [{ command: 'smalt compact --data /srv', summary: 'compact the store in /srv' }],
