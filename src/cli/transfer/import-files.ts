@@ -39,6 +39,8 @@ export async function runImportFiles(
   const files = sourceFiles(paths, flags.format)
   if (flags.resume !== undefined && paths.includes(STANDARD_INPUT))
     throw usageError('standard input cannot be read a second time, so it takes no --resume')
+  if (flags.delimiter !== undefined && !files.some(({ format }) => format === 'csv'))
+    throw usageError('--delimiter is only for CSV')
   const client = createClient(flags, environment)
   const csv = delimiterFrom(flags.delimiter)
   if (flags.infer === true && !(await inferAndCreate(client, files, { entity, flags, csv }))) return

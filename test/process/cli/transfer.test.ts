@@ -367,6 +367,7 @@ const REFUSED: readonly [search: string, type: string, status: number, code: str
   ['?onError=ignore', 'text/csv', 400, 'crud:InvalidRequest'],
   ['?skip=-1', 'text/csv', 400, 'crud:InvalidRequest'],
   ['?delimiter=x', 'text/csv', 400, 'crud:InvalidRequest'],
+  ['?delimiter=tab', 'application/x-ndjson', 400, 'crud:InvalidRequest'],
   ['?batch=1', 'text/csv', 400, 'crud:InvalidRequest'],
 ]
 
@@ -381,6 +382,7 @@ const MISUSED: readonly [args: readonly string[], problem: RegExp][] = [
     /standard input cannot be read a second time/,
   ],
   [['import', 'x.csv', '--entity', 'e', '--on-error', 'go'], /--on-error must be stop or skip/],
+  [['import', '-', '--entity', 'e', '--format', 'ndjson', '--delimiter', ';'], /--delimiter is only for CSV/],
   [['import', 'x.csv', '--entity', 'e', '--rejects', 'r'], /--rejects is only for --on-error skip/],
   [['export'], /export needs --entity/],
   [['export', '--entity', 'e', '--format', 'table'], /--format must be ndjson, csv, json/],

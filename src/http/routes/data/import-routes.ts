@@ -92,8 +92,10 @@ async function importDocuments(call: Call): Promise<Reply | StreamReply> {
 function optionsFrom({ upload }: Call, parameters: URLSearchParams): ImportOptions {
   const skip = parameters.get('skip') ?? '0'
   if (!/^\d{1,15}$/.test(skip)) throw invalid('"skip" must be a whole number, such as 2000')
+  const format = formatOf(upload!.type)
+  if (format !== 'csv' && parameters.has('delimiter')) throw invalid('"delimiter" is for CSV only')
   return {
-    format: formatOf(upload!.type),
+    format,
     upsert: choice(parameters, 'upsert', ['false', 'true']) === 'true',
     stopsOnError: choice(parameters, 'onError', ['skip', 'stop']) === 'stop',
     skip: Number(skip),
