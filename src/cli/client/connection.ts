@@ -1,4 +1,4 @@
-/** Which service a command talks to, and as whom: flags, then variables, then a profile. */
+/** Which service a command talks to, and as whom: flags, a profile that a flag names, variables, another profile. */
 import type { Environment } from '../config/settings.ts'
 import type { OptionValues } from '../option.ts'
 import { usageError } from '../usage-error.ts'
@@ -42,14 +42,18 @@ const ADDRESS = 'http://127.0.0.1:8080'
 
 /** The token of a profile is only sent to the address of that profile. */
 export function connectionFrom(flags: ConnectionFlags, environment: Environment): Connection {
-  const given = flags.url ?? nonEmpty(environment['SMALT_URL'])
+  const url = nonEmpty(environment['SMALT_URL'])
+  const token = nonEmpty(environment['SMALT_TOKEN'])
   const name = flags.profile ?? nonEmpty(environment['SMALT_PROFILE'])
-  const token = flags.token ?? nonEmpty(environment['SMALT_TOKEN'])
-  const isSettled = given !== undefined && token !== undefined && name === undefined
+  const isSettled =
+    (flags.url ?? url) !== undefined && (flags.token ?? token) !== undefined && name === undefined
   const profile = isSettled ? {} : readProfile(name, environment)
-  const base = baseFrom(given ?? profile.url ?? ADDRESS)
+  // otherwise a forgotten variable would send the command to another service than the one that it names
+  const strongest = <T>(variable: T, ofProfile: T): T =>
+    flags.profile === undefined ? (variable ?? ofProfile) : (ofProfile ?? variable)
+  const base = baseFrom(flags.url ?? strongest(url, profile.url) ?? ADDRESS)
   const isOfProfile = profile.url !== undefined && baseFrom(profile.url) === base
-  const credentials = token ?? (isOfProfile ? profile.token : undefined)
+  const credentials = flags.token ?? strongest(token, isOfProfile ? profile.token : undefined)
   return { base, headers: headersFrom(flags, credentials) }
 }
 

@@ -4,6 +4,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { connectionFrom } from '../../../src/cli/client/connection.ts'
 import { startCli } from '../../support/cli-process.ts'
 import { type Ended, type Surroundings, runCommand } from '../../support/command.ts'
 import { metadataDocument } from '../../support/service.ts'
@@ -244,6 +245,17 @@ onEveryStore(() => {
     assert.equal((await runCommand(['find', 'employee'], { environment })).code, 0)
     const far = await runCommand(['find', 'employee', '--profile', 'far'], { environment })
     assert.deepEqual([far.code, /secret/.test(far.err)], [4, false])
+    // a profile that a flag names is stronger than variables
+    const elsewhere = { ...environment, SMALT_URL: 'http://127.0.0.1:1', SMALT_TOKEN: 'of another service' }
+    const here = await runCommand(['find', 'employee', '--profile', 'default'], { environment: elsewhere })
+    assert.equal(here.code, 0, here.err)
+    const ofFlag = connectionFrom({ profile: 'far' }, { ...elsewhere, SMALT_URL: smalt.url })
+    assert.deepEqual(ofFlag, { base: 'http://127.0.0.1:1', headers: { authorization: 'Bearer secret' } })
+    const ofVariables = connectionFrom({}, { ...elsewhere, SMALT_PROFILE: 'default' })
+    assert.deepEqual(ofVariables, {
+      base: 'http://127.0.0.1:1',
+      headers: { authorization: 'Bearer of another service' },
+    })
     const wrong = await runCommand(['find', 'employee', '--profile', 'fra'], { environment })
     assert.deepEqual([wrong.code, /did you mean "far"/.test(wrong.err)], [3, true])
   })
