@@ -16,7 +16,11 @@ export const metadata = defineCommand({
   ],
   options: {
     'dry-run': { type: 'boolean', summary: 'apply: print what would happen, change nothing' },
-    prune: { type: 'boolean', summary: 'apply, diff: remove entities that have no files' },
+    prune: {
+      type: 'boolean',
+      summary:
+        'apply, diff: remove entities that have no files; pull: remove files that the service does not have',
+    },
     'delete-documents': {
       type: 'boolean',
       summary: 'apply --prune: also remove entities that have documents',

@@ -1,5 +1,14 @@
 /** The metadata of all entities, in files or in a service: entity info, and the schema of each version. */
-import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  rmdirSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { type Json, type JsonObject, isArray, isObject, member } from '../../base/json/json.ts'
 import { parseJson } from '../../base/json/parse-json.ts'
@@ -98,8 +107,14 @@ function listed(directory: string): readonly string[] {
   }
 }
 
-/** Returns the paths of files that changed. Files that are no longer there are removed. */
-export function writeEntities(directory: string, entities: Entities): readonly string[] {
+export interface WrittenFiles {
+  readonly changed: readonly string[]
+  /** Files of entities and versions that the service does not have: removed there, or new here. */
+  readonly surplus: readonly string[]
+}
+
+/** Whatever else is in the directory stays as it is. */
+export function writeEntities(directory: string, entities: Entities): WrittenFiles {
   const wanted = new Map<string, string>()
   for (const [name, { info, schemas }] of entities) {
     wanted.set(join(name, INFO), textOf(info))
@@ -118,12 +133,28 @@ export function writeEntities(directory: string, entities: Entities): readonly s
     replaceFile(file, text)
     changed.push(file)
   }
-  for (const path of present) {
-    if (wanted.has(path) || !path.endsWith('.json')) continue
-    rmSync(join(directory, path))
-    changed.push(join(directory, path))
+  const surplus = present.filter((path) => !wanted.has(path)).map((path) => join(directory, path))
+  return { changed, surplus: surplus.filter(isOfEntity) }
+}
+
+/** The directory may also contain files that are no metadata, if it is that of a project. */
+function isOfEntity(path: string): boolean {
+  const [folder, file] = [dirname(path), basename(path)]
+  if (file !== INFO && !VERSION_FILE.test(file)) return false
+  try {
+    return member(jsonIn(join(folder, INFO)), 'name') === basename(folder)
+  } catch {
+    return false
   }
-  return changed
+}
+
+const VERSION_FILE = /^\d+\.\d+\.\d+(-[\w.-]+)?\.json$/
+
+/** Also removes directories that are empty then. */
+export function removeFiles(paths: readonly string[]): void {
+  for (const path of paths) rmSync(path)
+  for (const folder of new Set(paths.map((path) => dirname(path))))
+    if (readdirSync(folder).length === 0) rmdirSync(folder)
 }
 
 function fileText(file: string): string {

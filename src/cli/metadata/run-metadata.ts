@@ -1,4 +1,6 @@
 /** `smalt metadata`: metadata of a service as files, which can be kept in git. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import { type Json, type JsonObject, isArray, isObject, member } from '../../base/json/json.ts'
 import { type Client, createClient } from '../client/client.ts'
@@ -9,7 +11,7 @@ import type { Environment } from '../config/settings.ts'
 import { EXIT, Exit } from '../exit.ts'
 import { usageError } from '../usage-error.ts'
 import { type Change, changesTo, shownChange } from './changes.ts'
-import { BUILT_IN, type Entities, entitiesIn, entitiesOf, writeEntities } from './entities.ts'
+import { BUILT_IN, type Entities, entitiesIn, entitiesOf, removeFiles, writeEntities } from './entities.ts'
 
 export interface MetadataFlags extends ConnectionFlags {
   readonly 'dry-run'?: boolean
@@ -31,7 +33,7 @@ export async function runMetadata(
   if (!known || directory === undefined || rest.length > 0)
     throw usageError(`metadata takes ${ACTIONS.join(', ')} and a directory`, { word: action, known: ACTIONS })
   for (const name of ['dry-run', 'prune', 'delete-documents', 'lenient', 'yes'] as const) {
-    const isUseful = known === 'apply' || (name === 'prune' && known === 'diff')
+    const isUseful = known === 'apply' || name === 'prune'
     if (flags[name] !== undefined && !isUseful) throw usageError(`metadata ${known} takes no --${name}`)
   }
   if (flags['delete-documents'] === true && flags.prune !== true)
@@ -47,9 +49,21 @@ export async function runMetadata(
   }
 }
 
-async function pull(client: Client, directory: string, { json = false }: MetadataFlags): Promise<void> {
-  const entities = new Map([...(await entitiesOf(client))].filter(([name]) => name !== BUILT_IN))
-  const changed = writeEntities(directory, entities)
+async function pull(
+  client: Client,
+  directory: string,
+  { json = false, prune = false }: MetadataFlags,
+): Promise<void> {
+  const hasBuiltIn = existsSync(join(directory, BUILT_IN))
+  const entities = new Map(
+    [...(await entitiesOf(client))].filter(([name]) => name !== BUILT_IN || hasBuiltIn),
+  )
+  const { changed: written, surplus } = writeEntities(directory, entities)
+  if (prune) removeFiles(surplus)
+  else
+    for (const path of surplus)
+      process.stderr.write(`kept ${path}, which the service does not have; --prune removes it\n`)
+  const changed = prune ? [...written, ...surplus] : written
   if (json) process.stdout.write(`${JSON.stringify({ entities: entities.size, changed })}\n`)
   else
     process.stdout.write(changed.length === 0 ? 'no changes\n' : changed.map((path) => `${path}\n`).join(''))

@@ -221,6 +221,28 @@ onEveryStore(() => {
     assert.deepEqual(readdirSync(join(scratch, 'p/order')), ['entity.json'])
   })
 
+  test('metadata pull: removes nothing, and with --prune only what is metadata', async () => {
+    const at = (path: string): string => join(scratch, 'q', path)
+    const write = (path: string, content: string): void => {
+      mkdirSync(join(at(path), '..'), { recursive: true })
+      writeFileSync(at(path), content)
+    }
+    await run(smalt, 'pull', 'q')
+    const own = ['data/tokens.json', 'src/package.json', 'order/notes.json', 'order/1.0.0.txt']
+    const surplus = ['gone/entity.json', 'gone/1.0.0.json', 'order/9.0.0.json']
+    for (const path of [...own, ...surplus]) write(path, '{"name":"gone"}')
+    write('savedSearch/entity.json', '{}')
+    const kept = await run(smalt, 'pull', 'q')
+    assert.deepEqual([kept.code, kept.out.split('\n')[0]], [0, 'q/savedSearch/entity.json'])
+    for (const path of surplus) assert.match(kept.err, new RegExp(`^kept q/${path}, `, 'm'))
+    for (const path of own) assert.doesNotMatch(kept.err, new RegExp(path))
+    for (const path of [...own, ...surplus, 'savedSearch/1.0.0.json']) assert.ok(existsSync(at(path)), path)
+    const pruned = await run(smalt, 'pull', 'q', '--prune')
+    assert.deepEqual(pruned.out.trimEnd().split('\n').sort(), surplus.map((path) => `q/${path}`).sort())
+    for (const path of [...own, 'savedSearch/entity.json']) assert.ok(existsSync(at(path)), path)
+    for (const path of [...surplus, 'gone']) assert.ok(!existsSync(at(path)), path)
+  })
+
   test('metadata apply: an entity without any version is refused', async () => {
     mkdirSync(join(scratch, 'm/empty'))
     writeFileSync(join(scratch, 'm/empty/entity.json'), '{"name":"empty"}')
