@@ -53,7 +53,10 @@ export function connectionFrom(flags: ConnectionFlags, environment: Environment)
     flags.profile === undefined ? (variable ?? ofProfile) : (ofProfile ?? variable)
   const base = baseFrom(flags.url ?? strongest(url, profile.url) ?? ADDRESS)
   const isOfProfile = profile.url !== undefined && baseFrom(profile.url) === base
-  const credentials = flags.token ?? strongest(token, isOfProfile ? profile.token : undefined)
+  // the variables belong together: a token is not for another service than the one that they name
+  const isForOther = flags.profile !== undefined && isOfProfile && url !== undefined && baseFrom(url) !== base
+  const credentials =
+    flags.token ?? strongest(isForOther ? undefined : token, isOfProfile ? profile.token : undefined)
   return { base, headers: headersFrom(flags, credentials) }
 }
 

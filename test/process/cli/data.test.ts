@@ -246,15 +246,19 @@ onEveryStore(() => {
     const far = await runCommand(['find', 'employee', '--profile', 'far'], { environment })
     assert.deepEqual([far.code, /secret/.test(far.err)], [4, false])
     // a profile that a flag names is stronger than variables
-    const elsewhere = { ...environment, SMALT_URL: 'http://127.0.0.1:1', SMALT_TOKEN: 'of another service' }
+    const elsewhere = { ...environment, SMALT_URL: 'http://127.0.0.1:1', SMALT_TOKEN: 'of-another-service' }
     const here = await runCommand(['find', 'employee', '--profile', 'default'], { environment: elsewhere })
     assert.equal(here.code, 0, here.err)
+    const headersTo = (url: string): unknown =>
+      connectionFrom({ profile: 'default' }, { ...elsewhere, SMALT_URL: url }).headers
+    assert.deepEqual(headersTo('http://127.0.0.1:1'), {}, 'the token is for another service')
+    assert.deepEqual(headersTo(smalt.url), { authorization: 'Bearer of-another-service' })
     const ofFlag = connectionFrom({ profile: 'far' }, { ...elsewhere, SMALT_URL: smalt.url })
     assert.deepEqual(ofFlag, { base: 'http://127.0.0.1:1', headers: { authorization: 'Bearer secret' } })
     const ofVariables = connectionFrom({}, { ...elsewhere, SMALT_PROFILE: 'default' })
     assert.deepEqual(ofVariables, {
       base: 'http://127.0.0.1:1',
-      headers: { authorization: 'Bearer of another service' },
+      headers: { authorization: 'Bearer of-another-service' },
     })
     const wrong = await runCommand(['find', 'employee', '--profile', 'fra'], { environment })
     assert.deepEqual([wrong.code, /did you mean "far"/.test(wrong.err)], [3, true])
