@@ -20,7 +20,7 @@ import {
   syntaxHighlighting,
 } from '@codemirror/language'
 import { type Diagnostic, lintGutter, linter } from '@codemirror/lint'
-import { Annotation, EditorState, type Extension, StateEffect } from '@codemirror/state'
+import { Annotation, EditorState, type Extension, StateEffect, type Transaction } from '@codemirror/state'
 import { EditorView, drawSelection, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
 import type { JSX } from 'preact'
@@ -92,6 +92,26 @@ function problems(told: () => readonly Diagnostic[]): Extension {
   })
 }
 
+/**
+ * A browser that replaces lines itself keeps the look of the text by inline styles, which the policy of the page refuses.
+ * The editor replaces a selection in its stead.
+ */
+const TYPED_OVER = EditorView.domEventHandlers({
+  beforeinput(event, view) {
+    const { state, composing } = view
+    const { from, to, empty } = state.selection.main
+    const text = event.inputType === 'insertText' ? event.data : null
+    if (text === null || empty || composing) return false
+    const replaced = (): Transaction =>
+      state.update(state.replaceSelection(text), { userEvent: 'input.type' })
+    const isHandled = state
+      .facet(EditorView.inputHandler)
+      .some((each) => each(view, from, to, text, replaced))
+    if (!isHandled && !state.readOnly) view.dispatch(replaced())
+    return true
+  },
+})
+
 const HIGHLIGHT = HighlightStyle.define([
   { tag: tags.propertyName, color: 'var(--syntax-name)' },
   { tag: tags.string, color: 'var(--syntax-string)' },
@@ -127,6 +147,7 @@ const SHARED = [
   closeBrackets(),
   highlightActiveLine(),
   EditorView.lineWrapping,
+  TYPED_OVER,
   json(),
   syntaxHighlighting(HIGHLIGHT),
   THEME,
