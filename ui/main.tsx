@@ -1,6 +1,7 @@
 /** The page: chooses the view by the address, and asks for a token where the service wants one. */
 import { type ComponentType, type JSX, render } from 'preact'
 import { useEffect } from 'preact/hooks'
+import { Boundary } from './app/boundary.tsx'
 import { lazyPart } from './app/lazy.tsx'
 import { go, usePlace } from './app/place.ts'
 import { finishSignIn } from './app/oidc.ts'
@@ -36,7 +37,15 @@ function Page(): JSX.Element {
     document.title = [path[1], view?.label, 'Smalt'].filter(Boolean).join(' · ')
   }, [view, path[1]])
   if (isSignedOut) return <SignIn />
-  return <Shell views={VIEWS}>{view && <view.Component key={view.name} />}</Shell>
+  return (
+    <Shell views={VIEWS}>
+      {view && (
+        <Boundary key={view.name} view={view.name}>
+          <view.Component />
+        </Boundary>
+      )}
+    </Shell>
+  )
 }
 
 /** A user who comes back from signing in has the token before anything is requested. */

@@ -142,6 +142,25 @@ void suite('the page', () => {
     await page.getByRole('tab', { name: 'curl', selected: true }).waitFor()
   })
 
+  test('address: one with an _id that is no JSON is read as text', async () => {
+    await using visited = await visit()
+    const { page, open } = visited
+    await open('#/data/employee?as=hr&doc=new&from={"')
+    await page.getByText('No such document').waitFor()
+  })
+
+  test('failure: a view that cannot be drawn says so, and the page goes on', async () => {
+    await using visited = await visit()
+    const { page, open } = visited
+    const broken = { entityInfo: { name: 'team' } }
+    await page.route('**/metadata/team/default', (route) => route.fulfill({ json: broken }), { times: 1 })
+    await open('#/data/team')
+    await page.getByRole('heading', { name: 'This cannot be shown' }).waitFor()
+    await page.getByRole('link', { name: 'Begin again' }).click()
+    await page.getByRole('link', { name: /^team/ }).click()
+    await page.getByRole('gridcell', { name: 'Blue team' }).waitFor()
+  })
+
   test('shortcuts: every one is listed, and g with a letter goes to a view', async () => {
     await using visited = await visit()
     const { page, open } = visited

@@ -14,16 +14,11 @@ interface AccessReasonProps extends Target {
 
 export function AccessReason({ entity, version, field, onClose }: AccessReasonProps): JSX.Element {
   const { roles, principal, claims } = viewedAs()
-  const question = {
-    entity,
-    version,
-    field,
-    op: 'find',
-    roles,
-    ...(principal !== '' && { principal }),
-    ...(claims !== '' && { claims: parseJson(claims) as JsonObject }),
-  } as const
-  const decision = useLoaded(() => client.explainAccess(question), [field])
+  const decision = useLoaded(async () => {
+    const claimed = claims === '' ? {} : { claims: parseJson(claims) as JsonObject }
+    const named = principal === '' ? {} : { principal }
+    return await client.explainAccess({ entity, version, field, op: 'find', roles, ...named, ...claimed })
+  }, [field])
   const { value } = decision
   return (
     <Dialog title={`Why is ${field} hidden?`} onClose={onClose}>

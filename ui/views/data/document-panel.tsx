@@ -3,17 +3,17 @@ import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { useLoaded } from '../../app/loading.ts'
 import type { Versioned } from '../../client/data-client.ts'
-import { type Json, isObject, parseJson, printJson } from '../../client/json.ts'
+import { type Json, isObject, printJson } from '../../client/json.ts'
 import { Icon } from '../../parts/icons.tsx'
 import { Empty, Failure, Progress } from '../../parts/notices.tsx'
 import { DocumentEditor } from './document-editor.tsx'
-import { type DocumentPanelProps, readDocument } from './document-source.ts'
+import { type DocumentPanelProps, idIn, readDocument } from './document-source.ts'
 
 export function DocumentPanel(props: DocumentPanelProps): JSX.Element {
   const { metadata, id, asOf, copyOf, onClose } = props
   const { name: entity } = metadata.entityInfo
   const version = metadata.schema.version.value
-  const wanted = id ?? (copyOf === undefined ? undefined : parseJson(copyOf))
+  const wanted = id ?? (copyOf === undefined ? undefined : idIn(copyOf))
   const key = wanted === undefined ? '' : printJson(wanted)
   const found = useLoaded(
     async () => (wanted === undefined ? undefined : await readDocument({ entity, version, asOf }, wanted)),

@@ -1,7 +1,7 @@
 /** Which document a panel shows, and reading it. */
 import { client } from '../../app/session.ts'
 import type { Versioned } from '../../client/data-client.ts'
-import type { Json } from '../../client/json.ts'
+import { type Json, parseJson } from '../../client/json.ts'
 import type { Metadata } from '../../client/types.ts'
 
 export interface DocumentPanelProps {
@@ -13,6 +13,15 @@ export interface DocumentPanelProps {
   readonly copyOf: string | undefined
   readonly onClose: () => void
   readonly onWritten: () => void
+}
+
+/** The `_id` that an address says. One that somebody typed without quotes is taken as text. */
+export function idIn(text: string): Json {
+  try {
+    return parseJson(text)
+  } catch {
+    return text
+  }
 }
 
 interface DocumentSource {

@@ -6,12 +6,13 @@ import { change, usePlace } from '../../app/place.ts'
 import { client } from '../../app/session.ts'
 import { useShortcuts } from '../../app/shortcuts.ts'
 import { RequestFailure } from '../../client/failure.ts'
-import { type Json, parseJson, printJson, textOf } from '../../client/json.ts'
+import { type Json, printJson, textOf } from '../../client/json.ts'
 import type { Find, Metadata } from '../../client/types.ts'
 import { Empty, Failure, Progress } from '../../parts/notices.tsx'
 import { type Column, columnsOf, usualColumns } from '../../schema/columns.ts'
 import { AccessReason } from './access-reason.tsx'
 import { DocumentPanel } from './document-panel.tsx'
+import { idIn } from './document-source.ts'
 import { ExplainDialog } from './explain-dialog.tsx'
 import { filterProblem, filterRequest } from './filter.ts'
 import { useFileDrop } from './file-drop.ts'
@@ -164,14 +165,6 @@ function Loaded({ entity, caller, metadata, onWritten }: LoadedProps): JSX.Eleme
 
 /** In the address in place of an `_id`: a document that is being written. */
 export const NEW = 'new'
-
-function idIn(doc: string): Json {
-  try {
-    return parseJson(doc)
-  } catch {
-    return doc
-  }
-}
 
 function chosen(all: readonly Column[], cols: string): readonly Column[] {
   const paths = cols.split(',')
