@@ -63,7 +63,7 @@ class Scanner {
       if (name === undefined) return false
       this.#skip()
       if (!this.#take(':')) return false
-      if (!this.visit([...path, JSON.parse(name) as string], onValue)) return false
+      if (!this.visit([...path, textIn(name)], onValue)) return false
       this.#skip()
       this.#take(',')
     }
@@ -95,6 +95,15 @@ class Scanner {
     const found = pattern.exec(this.#text)?.[0]
     if (found !== undefined) this.#at += found.length
     return found
+  }
+}
+
+/** What is begun, such as `"\\u00"`, is no JSON yet. */
+function textIn(quoted: string): string {
+  try {
+    return JSON.parse(quoted) as string
+  } catch {
+    return quoted
   }
 }
 
