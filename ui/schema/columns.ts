@@ -2,6 +2,7 @@
 import type { Json } from '../client/json.ts'
 import { isObject } from '../client/json.ts'
 import type { Field, Fields } from '../client/types.ts'
+import { memberOf } from './members.ts'
 
 export interface Column {
   /** Dotted, without array elements. */
@@ -30,7 +31,7 @@ export function valueAt(document: Json | undefined, path: string): Json | undefi
   let value = document
   for (const name of path.split('.')) {
     if (!isObject(value)) return undefined
-    value = value[name]
+    value = memberOf(value, name)
   }
   return value
 }

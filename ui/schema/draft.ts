@@ -1,5 +1,6 @@
 /** A document that is being written: reading and replacing parts of it by path. */
 import { type Json, type JsonObject, isArray, isObject } from '../client/json.ts'
+import { memberOf } from './members.ts'
 
 export type Path = readonly (string | number)[]
 
@@ -7,7 +8,7 @@ export function partAt(document: Json | undefined, path: Path): Json | undefined
   let value = document
   for (const step of path) {
     if (typeof step === 'number') value = isArray(value) ? value[step] : undefined
-    else value = isObject(value) ? value[step] : undefined
+    else value = isObject(value) ? memberOf(value, step) : undefined
   }
   return value
 }
@@ -22,7 +23,7 @@ export function withPart(document: Json | undefined, path: Path, part: Json | un
     return list.toSpliced(step, 1, withPart(list[step], rest, part))
   }
   const object: JsonObject = isObject(document) ? document : {}
-  if (rest.length > 0) return { ...object, [step]: withPart(object[step], rest, part) }
+  if (rest.length > 0) return { ...object, [step]: withPart(memberOf(object, step), rest, part) }
   const { [step]: _, ...others } = object
   return part === undefined ? others : { ...object, [step]: part }
 }
@@ -47,7 +48,10 @@ export function differences(
     const names = [...new Set([...Object.keys(before), ...Object.keys(after)])]
     return names
       .filter((name) => !name.endsWith('#'))
-      .flatMap((name) => differences(before[name], after[name], prefix === '' ? name : `${prefix}.${name}`))
+      .flatMap((name) => {
+        const path = prefix === '' ? name : `${prefix}.${name}`
+        return differences(memberOf(before, name), memberOf(after, name), path)
+      })
   }
   if (isArray(before) && isArray(after) && before.length === after.length) {
     return before.flatMap((each, i) => differences(each, after[i], `${prefix}.${i}`))

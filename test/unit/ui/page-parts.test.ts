@@ -3,8 +3,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fieldOf } from '../../../ui/client/failure.ts'
 import { ExactNumber, numberIn, parseJson, printJson } from '../../../ui/client/json.ts'
+import { valueAt } from '../../../ui/schema/columns.ts'
 import { toRfc3339, toShortDate } from '../../../ui/schema/dates.ts'
-import { differences, withPart } from '../../../ui/schema/draft.ts'
+import { differences, partAt, withPart } from '../../../ui/schema/draft.ts'
 import { graphOf } from '../../../ui/schema/graph.ts'
 import { pointerIn, spanOf } from '../../../ui/schema/json-pointer.ts'
 import { suggestionsFor } from '../../../ui/views/data/filter-suggestions.ts'
@@ -45,6 +46,8 @@ test('errors: a pointer leads to its value in the text, or to the nearest one ar
   assert.equal(found('/nothing'), text)
   assert.equal(pointerIn('there is no type "strin" (at /schema/fields/a/type)'), '/schema/fields/a/type')
   assert.deepEqual(spanOf('{"a": ', '/a'), { from: 0, to: 6 })
+  // as it is being typed
+  assert.deepEqual(spanOf(String.raw`{"\u0": 1, "a": 2}`, '/a'), { from: 16, to: 17 })
 })
 
 test('dates: the stored form becomes RFC 3339, and a short one', () => {
@@ -52,6 +55,12 @@ test('dates: the stored form becomes RFC 3339, and a short one', () => {
   assert.equal(toRfc3339('20260102T03:04:05.678+0130'), '2026-01-02T03:04:05.678+01:30')
   assert.equal(toShortDate('20260102T00:00:00.000+0000'), '2026-01-02')
   assert.equal(toRfc3339('something'), 'something')
+})
+
+test('drafts: a member that the document lacks is not taken from every object of JavaScript', () => {
+  assert.equal(valueAt({ a: {} }, 'a.toString'), undefined)
+  assert.equal(partAt({}, ['constructor', 'name']), undefined)
+  assert.deepEqual(differences({}, { toString: 1 }), [{ path: 'toString', before: undefined, after: 1 }])
 })
 
 test('drafts: parts are replaced and removed without changing the original', () => {
