@@ -2,7 +2,7 @@
 import { asProblem } from './failure.ts'
 import { type Json, type JsonObject, isArray, isObject, textOf } from './json.ts'
 import type { Transport } from './transport.ts'
-import type { Find, Found, PastVersion, Target, Update, Updated, Written } from './types.ts'
+import type { Find, Found, History, PastVersion, Target, Update, Updated, Written } from './types.ts'
 
 export const EVERYTHING: Json = { field: '*', recursive: true }
 
@@ -23,7 +23,8 @@ export interface DataClient {
   /** Changes all documents that match. */
   readonly update: (update: Update) => Promise<Updated>
   readonly remove: (target: Target, documents: readonly Versioned[]) => Promise<number>
-  readonly history: (target: Target, id: Json) => Promise<readonly PastVersion[]>
+  /** The latest versions of a document, at most `count`. */
+  readonly history: (target: Target, id: Json, count: number) => Promise<History>
   readonly searches: (entity: string) => Promise<readonly JsonObject[]>
   readonly lock: (request: JsonObject) => Promise<Json>
 }
@@ -79,12 +80,18 @@ export function dataClient(transport: Transport): DataClient {
       }
       return writtenIn(await transport.send('POST', pathOf('delete', target), { body })).modifiedCount
     },
-    async history({ entity, version }, id) {
+    async history({ entity, version }, id, count) {
       const path = ['', 'data', 'history', entity, ...(version === undefined ? [] : [version]), textOf(id)]
-      const answer = await transport.send('GET', path.map(encodeURIComponent).join('/'), {
-        query: { maxResults: '1000' },
-      })
-      return asList(asObject(answer)['processed']) as unknown as readonly PastVersion[]
+      const read = async (from: number): Promise<JsonObject> => {
+        const query = { from: String(from), maxResults: String(count + 1) }
+        return asObject(await transport.send('GET', path.map(encodeURIComponent).join('/'), { query }))
+      }
+      const oldest = await read(0)
+      const older = Math.max(0, Number(oldest['matchCount']) - count)
+      // they come oldest first; the one before the first shown is there to be compared with
+      const { processed } = older > 1 ? await read(older - 1) : oldest
+      const versions = asList(processed) as unknown as readonly PastVersion[]
+      return older === 0 ? { versions, older } : { versions: versions.slice(1), before: versions[0], older }
     },
     async searches(entity) {
       const answer = await transport.send('GET', `/data/search/${encodeURIComponent(entity)}`)

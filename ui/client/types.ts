@@ -181,6 +181,15 @@ export interface PastVersion {
   readonly document?: JsonObject
 }
 
+/** Oldest first. */
+export interface History {
+  readonly versions: readonly PastVersion[]
+  /** The one before them, where there is one. */
+  readonly before?: PastVersion | undefined
+  /** How many are older than these. */
+  readonly older: number
+}
+
 export interface Caller {
   readonly roles: readonly string[]
   readonly principal?: string

@@ -10,7 +10,7 @@ void suite('the page', () => {
   test('schemas: names and words are completed in JSON', async () => {
     await using visited = await visit()
     const { page, open } = visited
-    await open('#/schemas/new')
+    await open('#/schemas/+')
     await page.getByRole('tab', { name: 'JSON' }).click()
     const editor = page.getByRole('textbox', { name: 'Metadata as JSON' })
     await editor.fill('')
@@ -96,7 +96,7 @@ void suite('the page', () => {
     const { page, open } = visited
     const editorCode = '**/json-editor-*.js'
     const { release } = await hold(visited, editorCode)
-    await open('#/schemas/new')
+    await open('#/schemas/+')
     await page.getByRole('tab', { name: 'JSON' }).click()
     await page.getByText('Loading this part of the page').waitFor()
     await page.getByRole('tab', { name: 'Form' }).click()
@@ -116,7 +116,8 @@ void suite('the page', () => {
     await using visited = await visit()
     const { page, open } = visited
     const reopened = async (): Promise<void> => {
-      const { hash } = new URL(page.url())
+      // what playwright knows of the address comes later than the page changes it
+      const hash = await page.evaluate<string>('location.hash')
       await open('#/data')
       await open(hash)
     }
@@ -124,7 +125,7 @@ void suite('the page', () => {
     await page.getByRole('button', { name: 'update', exact: true }).click()
     await reopened()
     await page.getByRole('region', { name: 'Who may update' }).waitFor()
-    await open('#/schemas/new')
+    await open('#/schemas/+')
     await page.getByRole('tab', { name: 'JSON' }).click()
     await reopened()
     await page.getByRole('textbox', { name: 'Metadata as JSON' }).waitFor()
@@ -147,6 +148,17 @@ void suite('the page', () => {
     const { page, open } = visited
     await open('#/data/employee?as=hr&doc=new&from={"')
     await page.getByText('No such document').waitFor()
+  })
+
+  test('history: a change that is saved while it is shown is listed', async () => {
+    await using visited = await visit()
+    const { page, open } = visited
+    await open('#/data/employee?as=hr&doc="3"')
+    await page.getByRole('textbox', { name: 'city' }).fill('Olten')
+    await page.getByRole('tab', { name: 'History' }).click()
+    await page.getByRole('listitem').filter({ hasText: 'insert' }).waitFor()
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByRole('listitem').filter({ hasText: 'Olten' }).waitFor()
   })
 
   test('failure: a view that cannot be drawn says so, and the page goes on', async () => {

@@ -221,7 +221,11 @@ export function DocumentEditor(props: DocumentEditorProps): JSX.Element {
           />
         )}
         {tab === 'history' && stored && (
-          <DocumentHistory target={target} id={stored.document['_id'] ?? null} />
+          <DocumentHistory
+            target={target}
+            id={stored.document['_id'] ?? null}
+            documentVersion={stored.documentVersion}
+          />
         )}
         {tab === 'references' && stored && <DocumentReferences metadata={metadata} stored={stored} />}
       </Tabs>
