@@ -11,7 +11,7 @@ void suite('saved searches', () => {
       {
         name: 'by zip',
         entity: 'employee',
-        parameters: [{ name: 'least', type: 'integer', defaultValue: 3010 }],
+        parameters: [{ name: 'least', type: 'integer', optional: true, defaultValue: 3010 }],
         query: '{"field": "address.zip", "op": ">=", "rvalue": ${least}}',
         sort: { name: '$desc' },
       },
@@ -43,6 +43,8 @@ void suite('saved searches', () => {
     assert.equal(await box.inputValue(), String.raw`city = "say \"Genf\""`)
     await page.getByRole('button', { name: 'Searches' }).click()
     await dialog.getByRole('button', { name: 'by zip' }).click()
+    // what is optional and left empty takes its default
+    await dialog.getByLabel('least').fill('')
     await dialog.getByRole('button', { name: 'Run' }).click()
     await page.getByText('2 documents', { exact: true }).waitFor()
     // in its own order

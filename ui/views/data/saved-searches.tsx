@@ -69,21 +69,28 @@ interface ParametersProps {
 function Parameters({ search, onRun }: ParametersProps): JSX.Element {
   const parameters = parametersOf(search)
   const [values, setValues] = useState<Values>(
-    Object.fromEntries(parameters.map(({ name, defaultValue }) => [textOf(name), textOf(defaultValue)])),
+    Object.fromEntries(
+      parameters.map(({ name, defaultValue }) => [
+        textOf(name),
+        isAbsent(defaultValue) ? '' : textOf(defaultValue),
+      ]),
+    ),
   )
   return (
     <form
       aria-label={`Parameters of ${textOf(search['name'])}`}
       onSubmit={(event) => {
         event.preventDefault()
-        onRun(values)
+        onRun(withDefaults(parameters, values))
       }}
     >
-      {parameters.map(({ name, type }) => (
+      {parameters.map(({ name, type = 'string', optional, defaultValue }) => (
         <label key={textOf(name)}>
-          {textOf(name)} {type !== undefined && <small>{textOf(type)}</small>}
+          {textOf(name)} <small>{textOf(type)}</small>
           <input
             type="text"
+            // only a text that is not optional may be empty
+            required={optional === true ? isAbsent(defaultValue) : type !== 'string'}
             value={values[textOf(name)] ?? ''}
             onInput={(event) => setValues({ ...values, [textOf(name)]: event.currentTarget.value })}
           />
@@ -139,6 +146,18 @@ function SaveForm({
 
 function parametersOf(search: JsonObject): readonly JsonObject[] {
   return asList(search['parameters']).map(asObject)
+}
+
+/** What is optional and left empty takes its default value, as where the service runs the search. */
+function withDefaults(parameters: readonly JsonObject[], values: Values): Values {
+  const defaults = parameters
+    .filter(({ name, optional }) => optional === true && values[textOf(name)] === '')
+    .map(({ name, defaultValue }) => [textOf(name), textOf(defaultValue)])
+  return { ...values, ...Object.fromEntries(defaults) }
+}
+
+function isAbsent(value: Json | undefined): boolean {
+  return value === undefined || value === null
 }
 
 /** The query with values for its parameters, as the filter box takes it. It is stored as JSON, as the text of JSON, or as a filter. */
