@@ -57,6 +57,8 @@ function WithToken({ isPrimary }: { readonly isPrimary: boolean }): JSX.Element 
   const submit = async (): Promise<void> => {
     const Authorization = `Bearer ${token.trim()}`
     try {
+      if (!/^[\x21-\x7e]+$/.test(token.trim()))
+        throw new Error('A token has visible characters of ASCII only. Was all of it copied?')
       await createClient({ baseUrl: '', headers: () => ({ Authorization }) }).events({ limit: '1' })
       signIn(token.trim())
     } catch (error) {

@@ -30,10 +30,11 @@ export function createTransport({ baseUrl, headers }: TransportOptions): Transpo
     const { content } = sent
     // of pages, the service takes no POST without a type, even where there is no body
     const type = content?.type ?? (hasBody || method === 'POST' ? 'application/json' : undefined)
+    const sentHeaders = headersOf({ ...headers(), ...(type !== undefined && { 'Content-Type': type }) })
     try {
       return await fetch(`${baseUrl}${path}${searchOf(sent.query)}`, {
         method,
-        headers: { ...headers(), ...(type !== undefined && { 'Content-Type': type }) },
+        headers: sentHeaders,
         ...(hasBody && { body: printJson(sent.body) }),
         ...(content && { body: content.bytes }),
         signal: sent.signal ?? null,
@@ -68,6 +69,21 @@ export function createTransport({ baseUrl, headers }: TransportOptions): Transpo
 const UNREACHABLE: ServiceProblem = {
   errorCode: 'client:Unreachable',
   msg: 'the service cannot be reached; is it running?',
+  context: '',
+}
+
+/** A header cannot hold every text; to the user, that must not look like a service that is down. */
+function headersOf(headers: Readonly<Record<string, string>>): Headers {
+  try {
+    return new Headers(headers)
+  } catch {
+    throw new RequestFailure(0, [INVALID_CALLER])
+  }
+}
+
+const INVALID_CALLER: ServiceProblem = {
+  errorCode: 'client:InvalidCaller',
+  msg: 'no request can carry who you are: roles, name, claims and token are one line each',
   context: '',
 }
 

@@ -61,9 +61,12 @@ void suite('tokens and other pages', () => {
     await using visited = await visitSite(browser, server.port)
     const { page, open } = visited
     await open('#/data')
+    await page.getByLabel('Token').fill('smalt_…')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('alert').filter({ hasText: 'visible characters of ASCII only' }).waitFor()
     await page.getByLabel('Token').fill('smalt_wrong')
     await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByRole('alert').waitFor()
+    await page.getByRole('alert').filter({ hasNotText: 'ASCII' }).waitFor()
     await page.getByLabel('Token').fill(tokens.token)
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByRole('link', { name: /savedSearch/ }).waitFor()
