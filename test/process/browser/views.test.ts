@@ -83,7 +83,7 @@ onEveryStore((kind) => {
     await dialog.getByText('An index on level would help').waitFor()
     await dialog.getByRole('tab', { name: 'curl' }).click()
     const text = await dialog.locator('pre').innerText()
-    assert.match(text, /^curl -sS -X POST http:\/\/127\.0\.0\.1:\d+\/data\/find\/employee/)
+    assert.match(text, /^curl -sS -X POST 'http:\/\/127\.0\.0\.1:\d+\/data\/find\/employee/)
     await dialog.getByRole('tab', { name: 'SQL' }).click()
     await dialog
       .getByText(/select/i)
@@ -94,7 +94,7 @@ onEveryStore((kind) => {
   test('schemas: an entity is defined as JSON, an error stands where it belongs, and a version follows', async () => {
     await using visited = await visit()
     const { page, open } = visited
-    await open('#/schemas/new')
+    await open('#/schemas/+')
     await page.getByRole('tab', { name: 'JSON' }).click()
     const editor = page.getByRole('textbox', { name: 'Metadata as JSON' })
     const text = (type: string): string =>

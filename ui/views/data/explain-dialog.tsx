@@ -160,9 +160,8 @@ function curlFor(find: Find): string {
     name === 'Authorization' ? '-H "Authorization: Bearer $TOKEN"' : `-H ${quoted(`${name}: ${value}`)}`,
   )
   const body = quoted(printJson(findBody(find), 2))
-  return [`curl -sS -X POST ${location.origin}${pathOf('find', find)}`, ...headers, `--json ${body}`].join(
-    ' \\\n  ',
-  )
+  const address = quoted(location.origin + pathOf('find', find))
+  return [`curl -sS -X POST ${address}`, ...headers, `--json ${body}`].join(' \\\n  ')
 }
 
 function Code({ text }: { readonly text: string }): JSX.Element {
