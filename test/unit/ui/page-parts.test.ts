@@ -1,8 +1,10 @@
 /** The parts of the page that need no browser: exact JSON, places of errors, graphs, filters, sorts and metrics. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { dataClient } from '../../../ui/client/data-client.ts'
 import { fieldOf } from '../../../ui/client/failure.ts'
-import { ExactNumber, numberIn, parseJson, printJson } from '../../../ui/client/json.ts'
+import { ExactNumber, type Json, numberIn, parseJson, printJson } from '../../../ui/client/json.ts'
+import type { Sent, Transport } from '../../../ui/client/transport.ts'
 import { valueAt } from '../../../ui/schema/columns.ts'
 import { toRfc3339, toShortDate } from '../../../ui/schema/dates.ts'
 import { differences, partAt, withPart } from '../../../ui/schema/draft.ts'
@@ -55,6 +57,23 @@ test('dates: the stored form becomes RFC 3339, and a short one', () => {
   assert.equal(toRfc3339('20260102T03:04:05.678+0130'), '2026-01-02T03:04:05.678+01:30')
   assert.equal(toShortDate('20260102T00:00:00.000+0000'), '2026-01-02')
   assert.equal(toRfc3339('something'), 'something')
+})
+
+test('history: the latest versions are read, and one more to compare them with', async () => {
+  const asked: string[] = []
+  const send = (_method: string, _path: string, { query }: Sent = {}): Promise<Json> => {
+    const from = Number(query!['from'])
+    asked.push(`${from} ${query!['maxResults']}`)
+    const processed = Array.from({ length: 10 }, (_, i) => i).slice(from, from + Number(query!['maxResults']))
+    return Promise.resolve({ matchCount: 10, processed })
+  }
+  const { history } = dataClient({ send } as unknown as Transport)
+  const latest = (count: number): Promise<unknown> => history({ entity: 'e' }, '1', count)
+  assert.deepEqual(await latest(3), { versions: [7, 8, 9], before: 6, older: 7 })
+  assert.deepEqual(asked, ['0 4', '6 4'])
+  assert.deepEqual(await latest(9), { versions: [1, 2, 3, 4, 5, 6, 7, 8, 9], before: 0, older: 1 })
+  assert.deepEqual(await latest(10), { versions: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9], older: 0 })
+  assert.equal(asked.length, 4)
 })
 
 test('drafts: a member that the document lacks is not taken from every object of JavaScript', () => {
@@ -124,6 +143,8 @@ test('sort: ascending, descending, none; others stay where they are added to', (
   assert.equal(printSort(toggleSort(two, 'a', true)), '-a,b')
   assert.equal(printSort(toggleSort(parseSort('-a,b'), 'a', true)), 'b')
   assert.equal(printSort(toggleSort(parseSort('-a,b'), 'c', false)), 'c')
+  for (const path of ['a,b', '-a', '50%', '%2C'])
+    assert.deepEqual(parseSort(printSort([{ path, isDescending: true }])), [{ path, isDescending: true }])
 })
 
 test('metrics: rates, latencies and routes come from what grew', () => {

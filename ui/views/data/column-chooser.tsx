@@ -4,6 +4,7 @@ import { change } from '../../app/place.ts'
 import { Icon } from '../../parts/icons.tsx'
 import { Menu } from '../../parts/menu.tsx'
 import type { Column } from '../../schema/columns.ts'
+import { printPaths } from '../../schema/path-list.ts'
 
 interface ColumnChooserProps {
   readonly columns: readonly Column[]
@@ -21,7 +22,7 @@ export function ColumnChooser({ columns, shown }: ColumnChooserProps): JSX.Eleme
   const paths = shown.map(({ path }) => path)
   const toggle = (path: string): void => {
     const next = paths.includes(path) ? paths.filter((each) => each !== path) : [...paths, path]
-    if (next.length > 0) change({ cols: next.join(',') }, true)
+    if (next.length > 0) change({ cols: printPaths(next) }, true)
   }
   return (
     <Menu title="Columns" button={BUTTON}>

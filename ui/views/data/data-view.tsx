@@ -45,7 +45,7 @@ function Start({ isEmpty }: { readonly isEmpty: boolean }): JSX.Element {
   return (
     <Empty title="There is no entity yet">
       <p>An entity is a named set of documents with a schema. Define one first; then insert documents.</p>
-      <a class="button primary" href="#/schemas/new">
+      <a class="button primary" href="#/schemas/+">
         Define an entity
       </a>
     </Empty>

@@ -10,6 +10,7 @@ import { type Json, printJson, textOf } from '../../client/json.ts'
 import type { Find, Metadata } from '../../client/types.ts'
 import { Empty, Failure, Progress } from '../../parts/notices.tsx'
 import { type Column, columnsOf, usualColumns } from '../../schema/columns.ts'
+import { parsePaths } from '../../schema/path-list.ts'
 import { AccessReason } from './access-reason.tsx'
 import { DocumentPanel } from './document-panel.tsx'
 import { idIn } from './document-source.ts'
@@ -167,7 +168,7 @@ function Loaded({ entity, caller, metadata, onWritten }: LoadedProps): JSX.Eleme
 export const NEW = 'new'
 
 function chosen(all: readonly Column[], cols: string): readonly Column[] {
-  const paths = cols.split(',')
+  const paths = parsePaths(cols)
   return all.filter(({ path }) => paths.includes(path))
 }
 

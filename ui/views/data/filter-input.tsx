@@ -3,7 +3,7 @@ import type { JSX, RefObject } from 'preact'
 import { useState } from 'preact/hooks'
 import type { EntityInfo } from '../../client/types.ts'
 import type { Column } from '../../schema/columns.ts'
-import { suggestionsFor } from './filter-suggestions.ts'
+import { filterPath, suggestionsFor } from './filter-suggestions.ts'
 
 interface FilterInputProps {
   readonly inputRef: RefObject<HTMLInputElement | null>
@@ -104,6 +104,7 @@ export function FilterInput({
 const NONE = { from: 0, items: [] }
 
 function placeholderFor(columns: readonly Column[]): string {
-  const path = columns.find((each) => each.field.type === 'string' && each.path !== '_id')?.path ?? '_id'
+  const column = columns.find((each) => each.field.type === 'string' && each.path !== '_id')
+  const path = column ? filterPath(column) : '_id'
   return `Filter, such as ${path} = "…"`
 }

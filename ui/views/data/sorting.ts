@@ -1,5 +1,6 @@
 /** The sort of a table: in the address `-born,name`, in requests `[{"born":"$desc"},{"name":"$asc"}]`. */
 import { type Json, isArray, isObject } from '../../client/json.ts'
+import { escaped, unescaped } from '../../schema/path-list.ts'
 
 export interface SortKey {
   readonly path: string
@@ -8,11 +9,14 @@ export interface SortKey {
 
 export function parseSort(text: string | undefined): readonly SortKey[] {
   if (text === undefined || text === '') return []
-  return text.split(',').map((part) => ({ path: part.replace(/^-/, ''), isDescending: part.startsWith('-') }))
+  return text.split(',').map((part) => ({
+    path: unescaped(part.replace(/^-/, '')),
+    isDescending: part.startsWith('-'),
+  }))
 }
 
 export function printSort(keys: readonly SortKey[]): string {
-  return keys.map(({ path, isDescending }) => `${isDescending ? '-' : ''}${path}`).join(',')
+  return keys.map(({ path, isDescending }) => `${isDescending ? '-' : ''}${escaped(path)}`).join(',')
 }
 
 export function sortRequest(keys: readonly SortKey[]): Json | undefined {

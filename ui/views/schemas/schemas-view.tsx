@@ -12,6 +12,9 @@ import { EntitySchema } from './entity-schema.tsx'
 import { MetadataEditor } from './metadata-editor.tsx'
 import { TEMPLATE } from './template.ts'
 
+/** In the address in place of an entity: one that is being written. No name begins with it. */
+const NEW = '+'
+
 export function SchemasView(): JSX.Element {
   const { path } = usePlace()
   const entity = path[1]
@@ -23,14 +26,14 @@ export function SchemasView(): JSX.Element {
   return (
     <div class={entity === undefined ? 'data-view' : 'data-view has-entity'}>
       <NameList names={entities.value} current={entity} view="schemas">
-        <a class="button" href={href(['schemas', 'new'])}>
+        <a class="button" href={href(['schemas', NEW])}>
           <Icon name="plus" />
           New entity
         </a>
       </NameList>
       {entity === undefined && <Overview isEmpty={entities.value.length === 0} revision={revision} />}
-      {entity === 'new' && <NewEntity onWritten={onWritten} />}
-      {entity !== undefined && entity !== 'new' && (
+      {entity === NEW && <NewEntity onWritten={onWritten} />}
+      {entity !== undefined && entity !== NEW && (
         <EntitySchema key={entity} entity={entity} revision={revision} onWritten={onWritten} />
       )}
     </div>
