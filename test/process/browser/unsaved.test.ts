@@ -37,6 +37,33 @@ void suite('unsaved work', () => {
     })
   }
 
+  test('unsaved: metadata is left by another tab or version, and its changes are there again', async () => {
+    await using visited = await visit()
+    const { page, open } = visited
+    const changes = page.getByLabel('What changes')
+    await open('#/schemas/employee?tab=new')
+    await changes.fill('long work')
+    await page.getByRole('tab', { name: 'Access' }).click()
+    await page.getByText('The changes of employee 1.1.0 are not saved.').waitFor()
+    await page.getByRole('button', { name: 'Go back' }).click()
+    await page.getByText('changes that you did not save').waitFor()
+    assert.equal(await changes.inputValue(), 'long work')
+    await page.getByRole('button', { name: 'Discard them' }).click()
+    assert.equal(await changes.inputValue(), 'what changes')
+    // what is saved is not kept
+    await changes.fill('a better one')
+    await page.getByRole('button', { name: 'Check' }).click()
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByText('Saved employee 1.1.0.').waitFor()
+    assert.equal(await page.getByText('are not saved').count(), 0)
+    await page.getByRole('tab', { name: 'Edit' }).click()
+    await changes.fill('long work')
+    await page.getByRole('combobox', { name: /^Version/ }).selectOption('1.0.0')
+    await page.getByRole('button', { name: 'Go back' }).click()
+    await page.getByText('changes that you did not save').waitFor()
+    assert.equal(await changes.inputValue(), 'long work')
+  })
+
   test('unsaved: changes of a document that is another one by now are not mixed with it', async () => {
     await using visited = await visit()
     const { page, open } = visited

@@ -45,6 +45,8 @@ export function EntitySchema({ entity, revision, onWritten }: EntitySchemaProps)
   if (!loaded.value) return <Progress label="Loading the schema" />
   const { metadata, versions } = loaded.value
   const current = metadata.schema.version.value
+  // what is typed while another version is loaded would be lost
+  const isWritable = version === undefined || version === current
   return (
     <section class="page tall">
       <header class="toolbar">
@@ -82,7 +84,7 @@ export function EntitySchema({ entity, revision, onWritten }: EntitySchemaProps)
           <Versions key={versions.length} entity={entity} versions={versions} onWritten={onWritten} />
         )}
         {tab === 'findings' && <FindingsTab entity={entity} revision={revision} />}
-        {tab === 'edit' && (
+        {tab === 'edit' && isWritable && (
           <MetadataEditor
             key={`${current} ${revision}`}
             initial={written(metadata)}
@@ -90,7 +92,7 @@ export function EntitySchema({ entity, revision, onWritten }: EntitySchemaProps)
             onWritten={onWritten}
           />
         )}
-        {tab === 'new' && (
+        {tab === 'new' && isWritable && (
           <MetadataEditor key={current} initial={nextVersion(metadata)} onWritten={onWritten} />
         )}
       </Tabs>

@@ -7,6 +7,7 @@ import { noteFailure } from '../../app/loading.ts'
 import { go, useChoice } from '../../app/place.ts'
 import { client } from '../../app/session.ts'
 import { showToast } from '../../app/toast.tsx'
+import { unsavedAt, useUnsaved } from '../../app/unsaved.ts'
 import { type JsonObject, isObject, parseJson, printJson, sameJson, textOf } from '../../client/json.ts'
 import type { Metadata } from '../../client/types.ts'
 import { LazyJsonEditor } from '../../parts/lazy-json-editor.ts'
@@ -34,7 +35,13 @@ export function MetadataEditor(props: MetadataEditorProps): JSX.Element {
   const { initial, isNew = false, isExisting = false, onWritten } = props
   const [tab, setTab] = useChoice('editor', ['form', 'text'])
   // the text is what counts; the form changes it
-  const [text, setText] = useState(() => printJson(initial, 2))
+  const start = printJson(initial, 2)
+  const key = printJson(['metadata', isNew, isExisting, nameOf(initial)])
+  const [left] = useState(() => workLeftAt(key, start))
+  const [text, setText] = useState(left?.text ?? start)
+  const isChanged = text !== start
+  const work: Work | undefined = isChanged ? { start, text } : undefined
+  const isDone = useUnsaved({ key, name: isNew ? 'a new entity' : nameOf(initial), work })
   const [problem, setProblem] = useState<MetadataProblem>()
   const [checked, setChecked] = useState<Metadata>()
   const [isBusy, setIsBusy] = useState(false)
@@ -61,6 +68,7 @@ export function MetadataEditor(props: MetadataEditorProps): JSX.Element {
         : await client.putMetadata(metadata, { isDryRun })
       if (isDryRun) setChecked(latest.current === text ? answer : undefined)
       else {
+        isDone.current = true
         onWritten()
         showWritten(asObject(schema), answer)
       }
@@ -78,6 +86,14 @@ export function MetadataEditor(props: MetadataEditorProps): JSX.Element {
         void run(true)
       }}
     >
+      {left && isChanged && (
+        <p class="notice row" role="status">
+          These are the changes that you did not save.
+          <button type="button" onClick={() => edit(start)}>
+            Discard them
+          </button>
+        </p>
+      )}
       <Tabs label="Editor" tabs={TABS} current={tab} onChoose={setTab}>
         {tab === 'form' ? (
           <FormTab text={text} problem={problem} isNew={isNew} onChange={edit} />
@@ -112,6 +128,25 @@ export function MetadataEditor(props: MetadataEditorProps): JSX.Element {
       </footer>
     </form>
   )
+}
+
+/** Of a user who left it before it was saved. */
+interface Work {
+  /** What was changed. */
+  readonly start: string
+  readonly text: string
+}
+
+/** None where the metadata is another one by now. */
+function workLeftAt(key: string, start: string): Work | undefined {
+  const left = unsavedAt(key) as Work | undefined
+  return left?.start === start ? left : undefined
+}
+
+/** The entity and its version. */
+function nameOf({ schema }: JsonObject): string {
+  const { name, version } = asObject(schema)
+  return `${textOf(name)} ${textOf(asObject(version)['value'])}`
 }
 
 const NO_DIAGNOSTICS: readonly Diagnostic[] = []
