@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { company } from './company.ts'
-import { type Visit, site } from './visit.ts'
+import { type Visit, insert, site } from './visit.ts'
 
 void suite('the page', () => {
   const { server, visit } = site(company)
@@ -159,6 +159,24 @@ void suite('the page', () => {
     await page.getByRole('listitem').filter({ hasText: 'insert' }).waitFor()
     await page.getByRole('button', { name: 'Save', exact: true }).click()
     await page.getByRole('listitem').filter({ hasText: 'Olten' }).waitFor()
+  })
+
+  test('table: of hundreds of columns only those near exist, each below its name', async () => {
+    await using visited = await visit()
+    const { page, open } = visited
+    const names = Array.from({ length: 300 }, (_, i) => `f${i}`)
+    const fields = Object.fromEntries(names.map((name) => [name, { type: 'string' }]))
+    await server().define('wide', fields)
+    await insert(server(), 'wide', [Object.fromEntries(names.map((name) => [name, `in ${name}`]))])
+    await open(`#/data/wide?cols=${names.join(',')}`)
+    await page.getByRole('gridcell', { name: 'in f0', exact: true }).waitFor()
+    const near = await page.getByRole('gridcell').count()
+    assert.ok(near < 60, `${near} cells`)
+    await page.getByRole('columnheader', { name: 'f299' }).scrollIntoViewIfNeeded()
+    const last = page.getByRole('gridcell', { name: 'in f299' })
+    await last.waitFor()
+    const head = page.getByRole('columnheader', { name: 'f299' })
+    assert.equal((await last.boundingBox())?.x, (await head.boundingBox())?.x)
   })
 
   test('failure: a view that cannot be drawn says so, and the page goes on', async () => {

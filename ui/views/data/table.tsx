@@ -1,7 +1,7 @@
-/** The table: only visible rows exist. It is one stop of the Tab key; arrows move, Enter opens. */
+/** The table: only visible rows exist, and of many columns those that are near. It is one stop of the Tab key; arrows move, Enter opens. */
 import type { JSX } from 'preact'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { textOf } from '../../client/json.ts'
+import { sameJson, textOf } from '../../client/json.ts'
 import { Icon } from '../../parts/icons.tsx'
 import { Value } from '../../parts/value.tsx'
 import { type Column, isSortable, valueAt } from '../../schema/columns.ts'
@@ -28,12 +28,15 @@ const HEAD = 38
 /** Rows beyond the visible ones, so that a quick scroll shows no gap. */
 const AHEAD = 12
 const SELECT_WIDTH = 40
+/** The same for columns; which ones exist changes in steps, since all rows change with them. */
+const AHEAD_PX = 1_500
+const STEP_PX = 500
 
 export function Table(props: TableProps): JSX.Element {
   const { rows, columns, label } = props
   const { onOpen, onSelect } = useStable(props)
   const scroller = useRef<HTMLDivElement>(null)
-  const [view, setView] = useState({ first: 0, count: 30 })
+  const [view, setView] = useState({ first: 0, count: 30, left: 0, width: 3 })
   const [active, setActive] = useState(0)
   const total = Math.min(rows.total ?? 0, MAX_ROWS)
 
@@ -42,7 +45,10 @@ export function Table(props: TableProps): JSX.Element {
     if (!element) return
     const first = Math.max(0, Math.floor(element.scrollTop / ROW))
     const count = Math.ceil(element.clientHeight / ROW)
-    setView((before) => (before.first === first && before.count === count ? before : { first, count }))
+    const left = Math.floor(element.scrollLeft / STEP_PX)
+    const width = Math.ceil(element.clientWidth / STEP_PX) + 1
+    const next = { first, count, left, width }
+    setView((before) => (sameJson(before, next) ? before : next))
   }
   useLayoutEffect(() => {
     measure()
@@ -84,6 +90,10 @@ export function Table(props: TableProps): JSX.Element {
     event.preventDefault()
     run()
   }
+  const near = useMemo(() => {
+    const [start, end] = [view.left * STEP_PX, (view.left + view.width) * STEP_PX]
+    return columnsBetween(columns, start - AHEAD_PX, end + AHEAD_PX)
+  }, [columns, view.left, view.width])
   const template = `${SELECT_WIDTH}px ${columns.map(({ width }) => `${width}px`).join(' ')} minmax(0, 1fr)`
   const width = SELECT_WIDTH + columns.reduce((sum, each) => sum + each.width, 0)
   return (
@@ -107,6 +117,7 @@ export function Table(props: TableProps): JSX.Element {
           <TableRow
             key={from + i}
             {...props}
+            near={near}
             onOpen={onOpen}
             onSelect={onSelect}
             index={from + i}
@@ -116,6 +127,22 @@ export function Table(props: TableProps): JSX.Element {
       </div>
     </div>
   )
+}
+
+/** Columns that follow each other. */
+interface NearColumns {
+  /** The place of the first one among all. */
+  readonly first: number
+  readonly columns: readonly Column[]
+}
+
+function columnsBetween(columns: readonly Column[], start: number, end: number): NearColumns {
+  let right = SELECT_WIDTH
+  const isNear = columns.map(({ width }) => {
+    right += width
+    return right > start && right - width < end
+  })
+  return { first: isNear.indexOf(true), columns: columns.filter((_, i) => isNear[i]) }
 }
 
 type Handlers = Pick<TableProps, 'onOpen' | 'onSelect'>
@@ -137,16 +164,22 @@ function Head({ columns, hidden, sort, onSort, onExplainHidden }: TableProps): J
   return (
     <div class="grid-head" role="rowgroup">
       <div class="grid-row" role="row" aria-rowindex={1}>
-        <span role="columnheader" class="select">
+        <span role="columnheader" aria-colindex={1} class="select">
           <span class="sr-only">Selected</span>
         </span>
-        {columns.map((column) => {
+        {columns.map((column, i) => {
           const { path, field } = column
           const place = sort.findIndex((each) => each.path === path)
           const key = sort[place]
           const direction = key && (key.isDescending ? 'descending' : 'ascending')
           return (
-            <span key={path} role="columnheader" aria-sort={direction ?? 'none'} class={field.type}>
+            <span
+              key={path}
+              role="columnheader"
+              aria-colindex={i + 2}
+              aria-sort={direction ?? 'none'}
+              class={field.type}
+            >
               {hidden.has(path) ? (
                 <button
                   type="button"
@@ -181,11 +214,15 @@ function Head({ columns, hidden, sort, onSort, onExplainHidden }: TableProps): J
   )
 }
 
-type RowProps = TableProps & { readonly index: number; readonly isActive: boolean }
+type RowProps = TableProps & {
+  readonly near: NearColumns
+  readonly index: number
+  readonly isActive: boolean
+}
 
 /** Rows that stay visible while others scroll by are not made again. */
 function TableRow(props: RowProps): JSX.Element {
-  const { rows, columns, hidden, index, isActive, selected, openId, onOpen, onSelect } = props
+  const { rows, near, hidden, index, isActive, selected, openId, onOpen, onSelect } = props
   const row = rows.at(index)
   const id = row && textOf(row.document['_id'])
   const isSelected = id !== undefined && selected.has(id)
@@ -202,7 +239,7 @@ function TableRow(props: RowProps): JSX.Element {
         style={{ transform: `translateY(${index * ROW}px)` }}
         onClick={() => row && onOpen(row)}
       >
-        <span role="gridcell" class="select" onClick={(event) => event.stopPropagation()}>
+        <span role="gridcell" aria-colindex={1} class="select" onClick={(event) => event.stopPropagation()}>
           {row && (
             <input
               type="checkbox"
@@ -213,8 +250,15 @@ function TableRow(props: RowProps): JSX.Element {
             />
           )}
         </span>
-        {columns.map(({ path, field }) => (
-          <span key={path} role="gridcell" class={field.type}>
+        {near.columns.map(({ path, field }, i) => (
+          <span
+            key={path}
+            role="gridcell"
+            aria-colindex={near.first + i + 2}
+            class={field.type}
+            // the others follow it
+            style={i === 0 ? { gridColumnStart: near.first + 2 } : {}}
+          >
             {!row ? (
               <span class="skeleton" />
             ) : hidden.has(path) ? (
@@ -228,6 +272,6 @@ function TableRow(props: RowProps): JSX.Element {
         ))}
       </div>
     ),
-    [row, columns, hidden, index, isActive, isSelected, isOpen, onOpen, onSelect],
+    [row, near, hidden, index, isActive, isSelected, isOpen, onOpen, onSelect],
   )
 }

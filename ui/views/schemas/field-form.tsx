@@ -209,59 +209,63 @@ function Details({
   onChange,
 }: FieldItemProps & { readonly type: string }): JSX.Element {
   const { enums } = useContext(Context)
+  // hundreds of fields have thousands of inputs, which take seconds to be drawn
+  const [isOpen, setIsOpen] = useState(false)
   const constraints = isObject(field['constraints']) ? field['constraints'] : {}
   const access = isObject(field['access']) ? field['access'] : {}
   const restricted = Object.keys(access).filter((name) => rolesCount(access[name]) > 0)
   const facts = [...Object.keys(constraints), ...restricted.map((name) => `${name} restricted`)]
   return (
-    <details class="schema-details">
+    <details class="schema-details" onToggle={(event) => setIsOpen(event.currentTarget.open)}>
       <summary>
         Constraints and access<span class="sr-only"> of {path}</span> <small>{facts.join(', ')}</small>
       </summary>
-      <div class="row">
-        {constraintsFor(type, isInArray).map(({ name, label, kind }) =>
-          kind === 'flag' ? (
-            <label key={name} class="check">
-              <input
-                type="checkbox"
-                checked={constraints[name] === true}
-                onChange={(event) =>
-                  onChange(withConstraint(field, name, event.currentTarget.checked ? true : undefined))
-                }
-              />
-              {label}
-            </label>
-          ) : kind === 'enum' ? (
-            <label key={name}>
-              {label}
-              <select
-                value={textOf(constraints[name])}
-                onChange={(event) =>
-                  onChange(withConstraint(field, name, constraintValue(kind, event.currentTarget.value)))
-                }
-              >
-                <option value="">any text</option>
-                {enums.map((each) => (
-                  <option key={each}>{each}</option>
-                ))}
-              </select>
-            </label>
-          ) : (
-            <label key={name}>
-              {label}
-              <input
-                type="text"
-                inputMode={kind === 'text' ? 'text' : 'decimal'}
-                value={constraintText(constraints[name])}
-                onInput={(event) =>
-                  onChange(withConstraint(field, name, constraintValue(kind, event.currentTarget.value)))
-                }
-              />
-            </label>
-          ),
-        )}
-      </div>
-      {!isInArray && (
+      {isOpen && (
+        <div class="row">
+          {constraintsFor(type, isInArray).map(({ name, label, kind }) =>
+            kind === 'flag' ? (
+              <label key={name} class="check">
+                <input
+                  type="checkbox"
+                  checked={constraints[name] === true}
+                  onChange={(event) =>
+                    onChange(withConstraint(field, name, event.currentTarget.checked ? true : undefined))
+                  }
+                />
+                {label}
+              </label>
+            ) : kind === 'enum' ? (
+              <label key={name}>
+                {label}
+                <select
+                  value={textOf(constraints[name])}
+                  onChange={(event) =>
+                    onChange(withConstraint(field, name, constraintValue(kind, event.currentTarget.value)))
+                  }
+                >
+                  <option value="">any text</option>
+                  {enums.map((each) => (
+                    <option key={each}>{each}</option>
+                  ))}
+                </select>
+              </label>
+            ) : (
+              <label key={name}>
+                {label}
+                <input
+                  type="text"
+                  inputMode={kind === 'text' ? 'text' : 'decimal'}
+                  value={constraintText(constraints[name])}
+                  onInput={(event) =>
+                    onChange(withConstraint(field, name, constraintValue(kind, event.currentTarget.value)))
+                  }
+                />
+              </label>
+            ),
+          )}
+        </div>
+      )}
+      {isOpen && !isInArray && (
         <AccessInputs
           operations={FIELD_OPERATIONS}
           access={field['access']}
