@@ -1,7 +1,7 @@
 /**
  * Processes pipelined HTTP requests of one connection one at a time. Node parses everything that arrived, thousands of
  * requests at once, and would start all of them whether or not the caller reads the responses. Here each request starts in
- * its own turn of the event loop, and a connection with many queued requests is paused until the last of them has started.
+ * its own turn of the event loop, and a connection with much in its queue is paused until the last of it has started.
  */
 import type { RequestListener } from 'node:http'
 import type { Socket } from 'node:net'
@@ -42,6 +42,8 @@ interface RequestQueue {
 function createRequestQueue(socket: Socket, bytes: Share): RequestQueue {
   const account = `address ${socket.remoteAddress}`
   let waiting = 0
+  /** What the connection had received when the queue was last empty. */
+  let receivedBefore = 0
   let isPaused = false
   // reading the body of a request resumes the socket, although the body is complete by then: pause it again
   socket.on('resume', () => {
@@ -54,8 +56,9 @@ function createRequestQueue(socket: Socket, bytes: Share): RequestQueue {
   return {
     enter() {
       if (socket.destroyed || !bytes.take(account, BYTES_EACH)) return false
+      if (waiting === 0) receivedBefore = socket.bytesRead
       waiting++
-      if (waiting >= MAX_READ_AHEAD && !isPaused) {
+      if (!isPaused && socket.bytesRead - receivedBefore > MAX_READ_AHEAD) {
         isPaused = true
         socket.pause()
       }
@@ -73,10 +76,11 @@ function createRequestQueue(socket: Socket, bytes: Share): RequestQueue {
 }
 
 /**
- * The connection is read until so many requests wait. Node notices that a caller has left only while it reads: a paused
- * connection keeps its place, and the request in progress goes on, until that request ends by itself.
+ * The connection is read until so many bytes have arrived behind the request in progress. Node notices that a caller has
+ * left only while it reads: a paused connection keeps its place, and the request in progress goes on, until that request
+ * ends by itself.
  */
-const MAX_READ_AHEAD = 1_024
+const MAX_READ_AHEAD = 64 * 1024
 
 /** Estimated memory that node uses for a small queued request and its response object. */
 const BYTES_EACH = 4 * 1024

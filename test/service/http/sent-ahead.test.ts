@@ -111,7 +111,8 @@ test('sent ahead: thousands of requests leave others their turn', async (t) => {
 test('sent ahead: behind a request that takes long little is read and held, with bodies or without', async () => {
   await using server = await startHostile({})
   const held = head('POST', '/data/find/held')
-  for (const each of [find('x'), insert('x', '{}')]) {
+  const long = head('PUT', '/data/insert/x', `X-Long: ${'x'.repeat(30_000)}`, 'Content-Length: 15000')
+  for (const each of [find('x'), insert('x', '{}'), `${long}${' '.repeat(15_000)}`]) {
     const before = await server.measure()
     const size = 40 * MIB
     using pushing = client(server.port, [held, each.repeat(size / each.length)])
