@@ -23,6 +23,11 @@ export interface Catalogue {
   /** Whether the collections of some datasource could not be read. */
   readonly isPartial: boolean
   readonly entities: ReadonlyMap<string, Entity>
+  /**
+   * The paths and forms that a collection has recorded for everything that was ever stored there, also by an entity that was
+   * removed.
+   */
+  readonly storedIn: (collection: Collection) => readonly string[]
 }
 
 export interface Entity {
@@ -31,11 +36,8 @@ export interface Entity {
   readonly infoText: string
   /** In order of creation. */
   readonly versions: ReadonlyMap<string, Version>
-  /**
-   * The paths and forms that the collection has recorded for everything any version of the entity ever stored
-   * there.
-   */
-  readonly storedIn: (collection: Collection) => readonly string[]
+  /** The same as in the catalogue, for collections of the entity. */
+  readonly storedIn: Catalogue['storedIn']
   /**
    * The source of the entity: as long as its records do not change, the entity is reused with everything
    * compiled for it.
@@ -54,7 +56,13 @@ interface Version {
   readonly schema: () => Schema
 }
 
-export const EMPTY: Catalogue = { epoch: -1, secret: '', isPartial: false, entities: new Map() }
+export const EMPTY: Catalogue = {
+  epoch: -1,
+  secret: '',
+  isPartial: false,
+  entities: new Map(),
+  storedIn: () => [],
+}
 
 export function readCatalogue(records: AllRecords, previous: Catalogue, configured: Datasources): Catalogue {
   const schemas = Map.groupBy(records.schemas, ({ entity }) => entity)
@@ -71,7 +79,14 @@ export function readCatalogue(records: AllRecords, previous: Catalogue, configur
     return [entity, isSame ? known : readEntity(own, { entity, known, configured })]
   })
   const { epoch, secret, unread } = records
-  return { epoch, secret, isPartial: unread.length > 0, entities: new Map(entities) }
+  return {
+    epoch,
+    secret,
+    isPartial: unread.length > 0,
+    entities: new Map(entities),
+    storedIn: (collection) =>
+      pathsIn(collection, { collections: collections.get(collection.entity) ?? [], unread }),
+  }
 }
 
 interface EntityRecords {
@@ -138,7 +153,7 @@ function withForms(
 
 function pathsIn(
   { datasource, name }: Collection,
-  { collections, unread }: EntityRecords,
+  { collections, unread }: Pick<EntityRecords, 'collections' | 'unread'>,
 ): readonly string[] {
   if (unread.includes(datasource)) return UNKNOWN_PATHS
   return collections

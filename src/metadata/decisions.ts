@@ -1,11 +1,9 @@
 /** Turns a proposal into changes for the store: the changes themselves, and their history records. */
-import type { Json } from '../base/json/json.ts'
-import { parseTrusted } from '../base/json/parse-trusted.ts'
 import type { Collection } from '../schema/schema.ts'
 import type { CollectionDefinition, EntityChange, HistoryRecord } from '../store/metadata-records.ts'
 import type { Entity } from './catalogue.ts'
 import { printEntityInfo } from './documents/entity-info.ts'
-import { type SchemaDocument, parseSchemaDocument, printSchemaDocument } from './documents/schema-document.ts'
+import { printSchemaDocument } from './documents/schema-document.ts'
 import type { Proposal } from './validate/validate-change.ts'
 
 interface Basis {
@@ -55,12 +53,6 @@ export function decideToRemove(entity: Entity, { by, collection, documents }: Re
   return documents === 'keep'
     ? change
     : { ...change, removed: { collection, isDropped: documents === 'delete' } }
-}
-
-/** The versions that an entity had when it was removed. */
-export function schemasOfRemoved({ before }: HistoryRecord): readonly SchemaDocument[] {
-  const { schemas } = parseTrusted(before!) as { readonly schemas: readonly Json[] }
-  return schemas.map((each) => parseSchemaDocument(each, ''))
 }
 
 function documentText(info: string, schema: string | undefined): string {

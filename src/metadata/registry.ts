@@ -11,7 +11,7 @@ import { claimsInRules } from './claims.ts'
 import { collectionOf } from './compile.ts'
 import { type Catalogue, EMPTY, type Entity, type Heading, readCatalogue } from './catalogue.ts'
 import type { Datasources } from './documents/datastore.ts'
-import { decideOn, decideToRemove, schemasOfRemoved } from './decisions.ts'
+import { decideOn, decideToRemove } from './decisions.ts'
 import type { EntityInfo } from './documents/entity-info.ts'
 import type { Finding } from './finding.ts'
 import { type ListedDocument, proposeAll } from './propose-all.ts'
@@ -35,7 +35,7 @@ import {
   proposeStatus,
 } from './proposals.ts'
 import type { SchemaDocument } from './documents/schema-document.ts'
-import { checkId } from './validate/check-id.ts'
+import { checkKeptId } from './validate/check-id.ts'
 import { type Proposal, validateChange } from './validate/validate-change.ts'
 import type { MetadataLimits } from './documents/sizes.ts'
 
@@ -245,24 +245,30 @@ type Changes = Pick<
   'create' | 'createAll' | 'createSchema' | 'updateInfo' | 'setStatus' | 'setDefault' | 'remove'
 >
 
+function isIn({ datasource, name }: Collection, info: EntityInfo): boolean {
+  const own = collectionOf(info)
+  return own.datasource === datasource && own.name === name
+}
+
 function changes(
   change: <T>(decide: Decide<T>) => Promise<T>,
   options: RegistryOptions,
-  own: Pick<MetadataStore, 'hasDocuments' | 'readMetadataHistory'>,
+  own: Pick<MetadataStore, 'hasDocuments'>,
 ): Changes {
   const configured: Datasources = options
   const { limits = DEFAULT_LIMITS } = options
   const at = (): string => options.now().toISOString()
   const hasDocuments = (collection: Collection): Promise<boolean> =>
     (options.others?.get(collection.datasource) ?? own).hasDocuments(collection)
-  /** An entity of the name may have been removed without its documents, which the new one has again. */
+  /** Documents that an entity left in a collection, when it was removed or moved, are those of the next one there. */
   const checkKeptIds = async (catalogue: Catalogue, proposals: readonly Proposal[]): Promise<void> => {
     for (const { info, schemas } of proposals) {
-      if (catalogue.entities.has(info.name)) continue
-      const history = await own.readMetadataHistory(info.name)
-      const removed = history.findLast(({ action }) => action === 'remove')
-      if (!removed || !(await hasDocuments(collectionOf(info)))) continue
-      for (const each of schemas) checkId(each, schemasOfRemoved(removed))
+      const collection = collectionOf(info)
+      const before = catalogue.entities.get(info.name)
+      if (before && isIn(collection, before.info)) continue
+      // all versions have the same type of `_id`
+      const schema = schemas[0] ?? before?.versions.values().next().value?.document()
+      if (schema && (await hasDocuments(collection))) checkKeptId(schema, catalogue.storedIn(collection))
     }
   }
   const propose = (

@@ -18,6 +18,12 @@ export function formsOf(fields: Fields): readonly string[] {
   })
 }
 
+/** Whether values of another form than that of the field are recorded under its path, and none of its own. */
+export function isOfOtherForm(field: Field, remembered: readonly string[]): boolean {
+  const forms = byPath(remembered).get(field.path)
+  return forms !== undefined && !forms.has(formOf(field))
+}
+
 /** Whether the entry records a form rather than a path. */
 export function isForm(entry: string): boolean {
   return entry.startsWith('$')

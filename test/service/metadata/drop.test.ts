@@ -96,8 +96,21 @@ onEveryStore(() => {
       assert.equal(status, 422)
       const { errorCode, msg } = json as { errorCode: string; msg: string }
       assert.equal(errorCode, 'metadata:FieldWrongType')
-      assert.match(msg, /"_id" is of type integer, but documents of version 1\.0\.0 have one of type string/)
+      assert.match(
+        msg,
+        /"_id" is of type integer, but the collection has documents whose "_id" is of another/,
+      )
     }
+    // in another collection there are none, and what it has does not count for the first one
+    const fields = { ...FIELDS, _id: { type: 'integer' } }
+    const away = { datastore: { backend: storeKind(), collection: 'away' } }
+    const moved = metadataDocument('thing', fields, { info: away })
+    assert.equal((await server.ask('PUT', '/metadata/thing/1.0.0', { body: moved })).status, 200)
+    await server.ask('PUT', '/data/insert/thing', { body: { data: { _id: 1 } } })
+    const back = await server.ask('PUT', '/metadata/thing', { body: body['entityInfo']! })
+    assert.deepEqual([back.status, back.json.errorCode], [422, 'metadata:FieldWrongType'])
+    await disable(server)
+    assert.equal((await server.ask('DELETE', '/metadata/thing?documents=keep')).status, 200)
     await server.define('thing', FIELDS)
     assert.equal(await found(server), 2)
     await disable(server)
