@@ -65,8 +65,8 @@ async function list(client: Client, flags: EventsFlags): Promise<void> {
     if (!isArray(events)) return
     for (const event of events) await print(`${JSON.stringify(event)}\n`)
     const next = JSON.stringify(member(page, 'next'))
-    // a page without events is not the end: it looks at some thousand numbers, which may all be of other entities
-    if (next === since) return
+    // a page looks at some thousand numbers, which may all be of other entities: it is the last one if it went less far
+    if (events.length === 0 && Number(next) - Number(since) < PAGE) return
     since = next
   }
 }
