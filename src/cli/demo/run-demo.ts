@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createLog } from '../../http/observe/log.ts'
 import { createMetrics } from '../../http/observe/metrics.ts'
-import { type Client, createClient } from '../client/client.ts'
+import { createClient } from '../client/client.ts'
 import { readConfig } from '../config/config.ts'
 import { EXIT } from '../exit.ts'
 import { listen } from '../serve/serve.ts'
@@ -25,7 +25,11 @@ export async function runDemo({ port = String(USUAL_PORT) }: { readonly port?: s
     const running = await listen(config, createLog(config.logLevel), createMetrics())
     endOnSignal(running.end, remove)
     const url = `http://127.0.0.1:${running.port}`
-    const documents = await fill(createClient({ url, token: '', role: ['manager'] }, {}))
+    const documents = await fill(url).catch(async (error: unknown) => {
+      // otherwise the service would keep the process alive
+      await running.end()
+      throw error
+    })
     process.stdout.write(welcome(url, running.port, documents, (performance.now() - began) / 1000))
   } catch (error) {
     remove()
@@ -34,7 +38,9 @@ export async function runDemo({ port = String(USUAL_PORT) }: { readonly port?: s
 }
 
 /** Over HTTP, as any client does. */
-async function fill(client: Client): Promise<number> {
+async function fill(url: string): Promise<number> {
+  // with a token, which the service ignores, no profile of the user is read
+  const client = createClient({ url, token: 'none', role: ['manager'] }, {})
   await client.ask('PUT', '/metadata?strict=true', { body: SHOP })
   let count = 0
   for (const [entity, documents] of shopDocuments()) {
