@@ -54,10 +54,15 @@ export function connectionFrom(flags: ConnectionFlags, environment: Environment)
   const base = baseFrom(flags.url ?? strongest(url, profile.url) ?? ADDRESS)
   const isOfProfile = profile.url !== undefined && baseFrom(profile.url) === base
   // the variables belong together: a token is not for another service than the one that they name
-  const isForOther = flags.profile !== undefined && isOfProfile && url !== undefined && baseFrom(url) !== base
+  const isForOther = flags.profile !== undefined && isOfProfile && url !== undefined && !isAt(url, base)
   const credentials =
     flags.token ?? strongest(isForOther ? undefined : token, isOfProfile ? profile.token : undefined)
   return { base, headers: headersFrom(flags, credentials) }
+}
+
+/** A variable that is not used may be anything. */
+function isAt(url: string, base: string): boolean {
+  return URL.canParse(url) && /^https?:/.test(url) && baseFrom(url) === base
 }
 
 function headersFrom(

@@ -252,6 +252,7 @@ onEveryStore(() => {
     const headersTo = (url: string): unknown =>
       connectionFrom({ profile: 'default' }, { ...elsewhere, SMALT_URL: url }).headers
     assert.deepEqual(headersTo('http://127.0.0.1:1'), {}, 'the token is for another service')
+    assert.deepEqual(headersTo('an unused variable'), {})
     assert.deepEqual(headersTo(smalt.url), { authorization: 'Bearer of-another-service' })
     const ofFlag = connectionFrom({ profile: 'far' }, { ...elsewhere, SMALT_URL: smalt.url })
     assert.deepEqual(ofFlag, { base: 'http://127.0.0.1:1', headers: { authorization: 'Bearer secret' } })
