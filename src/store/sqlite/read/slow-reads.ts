@@ -175,7 +175,7 @@ export async function readElsewhere(
   if (endsHere(plan, taken)) return { matchCount: plan.from + taken }
   const matchCount = await untilCurrent(async () => {
     const statement = written()?.count()
-    return statement ? await countElsewhere(statement, readers, bounds) : 0
+    return statement ? await countElsewhere(statement, readers, bounds) : plan.from + taken
   })
   return { matchCount }
 }
