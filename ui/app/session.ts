@@ -13,7 +13,19 @@ export const signedOutStore = createStore(false)
 /** Why the last attempt to sign in failed. */
 export const signInProblemStore = createStore('')
 
+let signIns = 0
+
+/** Changes when a user gives another token, who may be somebody else then. A token that is renewed is of the same user. */
+export function currentSignIn(): number {
+  return signIns
+}
+
 export function signIn(token: string): void {
+  if (token !== tokenStore.get()) signIns++
+  setToken(token)
+}
+
+function setToken(token: string): void {
   if (token === '') sessionStorage.removeItem(KEY)
   else sessionStorage.setItem(KEY, token)
   tokenStore.set(token)
@@ -22,14 +34,20 @@ export function signIn(token: string): void {
 }
 
 /** Replaces the token before it expires, until somebody signs out or in. Where that fails, the page asks to sign in. */
-export function signInWith({ access, renewal }: RenewedToken): void {
-  signIn(access)
+export function signInWith(token: RenewedToken): void {
+  signIn(token.access)
+  renewLater(token)
+}
+
+function renewLater({ access, renewal }: RenewedToken): void {
   if (!renewal) return
   const isCurrent = (): boolean => tokenStore.get() === access
   const renew = async (): Promise<void> => {
     const renewed = await renewal.renew()
     // somebody may have signed out meanwhile
-    if (isCurrent()) signInWith(renewed)
+    if (!isCurrent()) return
+    setToken(renewed.access)
+    renewLater(renewed)
   }
   setTimeout(
     () => {

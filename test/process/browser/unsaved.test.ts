@@ -10,6 +10,11 @@ import { site, visitSite } from './visit.ts'
 
 void suite('unsaved work', () => {
   const { server, visit } = site(company)
+  const write = async ($set: Readonly<Record<string, string>>): Promise<void> => {
+    const body = { query: { field: '_id', op: '=', rvalue: '4' }, update: { $set } }
+    const written = await server().ask('POST', '/data/update/employee', { body, roles: ['hr'] })
+    assert.equal(written.json.modifiedCount, 1, written.text)
+  }
 
   for (const [way, leave] of [
     ['another row', (page: Page) => page.getByRole('gridcell', { name: 'Bob', exact: true }).click()],
@@ -64,18 +69,116 @@ void suite('unsaved work', () => {
     assert.equal(await changes.inputValue(), 'long work')
   })
 
-  test('unsaved: changes of a document that is another one by now are not mixed with it', async () => {
+  for (const [choice, city] of [
+    ['Save yours over it', 'Olten'],
+    ['Discard yours', 'Chur'],
+  ] as const) {
+    test(`unsaved: a document is left and changed by somebody else: a conflict, ${choice}`, async () => {
+      await write({ city: 'Bern' })
+      await using visited = await visit()
+      const { page, open } = visited
+      await open('#/data/employee?as=hr&doc="4"')
+      const panel = page.getByRole('complementary', { name: 'employee 4' })
+      const save = panel.getByRole('button', { name: 'Save', exact: true })
+      await panel.getByLabel('city').fill('Olten')
+      await save.and(page.locator(':enabled')).waitFor()
+      await panel.getByRole('button', { name: 'Close the document' }).click()
+      await write({ city: 'Chur' })
+      await page.getByRole('button', { name: 'Go back' }).click()
+      await panel.getByText('changes that you did not save').waitFor()
+      assert.equal(await panel.getByLabel('city').inputValue(), 'Olten')
+      await save.click()
+      const conflict = panel.getByRole('alert').filter({ hasText: 'Somebody changed' })
+      await conflict.getByRole('row', { name: 'city Chur Olten' }).waitFor()
+      await conflict.getByRole('button', { name: choice }).click()
+      await conflict.waitFor({ state: 'detached' })
+      await save.and(page.locator(':disabled')).waitFor()
+      assert.equal(await panel.getByLabel('city').inputValue(), city)
+      const stored = await server().ask('GET', '/data/find/employee?Q=_id:4')
+      assert.equal(stored.json.processed[0].city, city)
+      // the editor goes on with what is stored, and what is typed next is kept as well
+      await panel.getByLabel('city').fill('Visp')
+      await save.and(page.locator(':enabled')).waitFor()
+      await panel.getByRole('button', { name: 'Close the document' }).click()
+      await page.getByRole('button', { name: 'Go back' }).click()
+      await panel.getByText('changes that you did not save').waitFor()
+      await save.click()
+      await page.getByText('Saved.').waitFor()
+    })
+  }
+
+  test('unsaved: changes that somebody else overtook can be discarded for what is stored', async () => {
+    await write({ city: 'Bern' })
     await using visited = await visit()
     const { page, open } = visited
     await open('#/data/employee?as=hr&doc="4"')
     const panel = page.getByRole('complementary', { name: 'employee 4' })
     await panel.getByLabel('city').fill('Olten')
+    await panel.getByRole('button', { name: 'Save' }).and(page.locator(':enabled')).waitFor()
     await panel.getByRole('button', { name: 'Close the document' }).click()
-    const update = { query: { field: '_id', op: '=', rvalue: '4' }, update: { $set: { city: 'Chur' } } }
-    await server().ask('POST', '/data/update/employee', { body: update, roles: ['hr'] })
+    await write({ city: 'Chur' })
     await page.getByRole('button', { name: 'Go back' }).click()
-    await panel.getByLabel('city').waitFor()
+    await panel.getByRole('button', { name: 'Discard them' }).click()
+    await panel.getByText('changes that you did not save').waitFor({ state: 'detached' })
     assert.equal(await panel.getByLabel('city').inputValue(), 'Chur')
+  })
+
+  test('unsaved: changes are not shown to another caller, and are there again for the one who made them', async () => {
+    await write({ city: 'Bern' })
+    await using visited = await visit()
+    const { page, open } = visited
+    await open('#/data/employee?as=hr&doc="4"')
+    const panel = page.getByRole('complementary', { name: 'employee 4' })
+    await panel.getByLabel('salary').fill('1.10')
+    await panel.getByRole('button', { name: 'Save' }).and(page.locator(':enabled')).waitFor()
+    await panel.getByRole('button', { name: 'Close the document' }).click()
+    await panel.waitFor({ state: 'detached' })
+    await open('#/data/employee?as=guest&doc="4"')
+    await page.getByRole('button', { name: 'View as guest' }).waitFor()
+    await panel.getByLabel('city').waitFor()
+    assert.equal(await panel.getByText('changes that you did not save').count(), 0)
+    await open('#/data/employee?as=hr&doc="4"')
+    await panel.getByText('changes that you did not save').waitFor()
+    assert.equal(await panel.getByLabel('salary').inputValue(), '1.10')
+  })
+
+  test('unsaved: metadata is left and changed by somebody else, and the changes say so', async () => {
+    await using visited = await visit()
+    const { page, open } = visited
+    await open('#/schemas/team?tab=new')
+    const changes = page.getByLabel('What changes')
+    await changes.fill('long work')
+    await page.getByRole('link', { name: 'Status' }).click()
+    await page.getByText('The changes of team 1.1.0 are not saved.').waitFor()
+    const info = { name: 'team', defaultVersion: '1.0.0', history: true }
+    const put = await server().ask('PUT', '/metadata/team', { body: info })
+    assert.equal(put.status, 200, put.text)
+    await page.getByRole('button', { name: 'Go back' }).click()
+    await page.getByText('The metadata has changed since').waitFor()
+    assert.equal(await changes.inputValue(), 'long work')
+    await page.getByRole('button', { name: 'Discard them' }).click()
+    await page.getByText('changes that you did not save').waitFor({ state: 'detached' })
+    assert.equal(await changes.inputValue(), 'what changes')
+  })
+
+  test('unsaved: the browser asks before the page is closed, also after a document with changes was left', async () => {
+    await using visited = await visit()
+    const { page, open } = visited
+    await open('#/data/employee?as=hr&doc="4"')
+    const panel = page.getByRole('complementary', { name: 'employee 4' })
+    await panel.getByLabel('city').fill('Olten')
+    await panel.getByRole('button', { name: 'Save' }).and(page.locator(':enabled')).waitFor()
+    await panel.getByRole('button', { name: 'Close the document' }).click()
+    await page.getByRole('button', { name: 'Go back' }).waitFor()
+    const [question] = await Promise.all([page.waitForEvent('dialog'), page.close({ runBeforeUnload: true })])
+    assert.equal(question.type(), 'beforeunload')
+    await question.dismiss()
+    await page.getByRole('button', { name: 'Go back' }).click()
+    await panel.getByRole('button', { name: 'Discard them' }).click()
+    await panel.getByRole('button', { name: 'Save', exact: true }).and(page.locator(':disabled')).waitFor()
+    const closed = page.waitForEvent('close')
+    await page.close({ runBeforeUnload: true })
+    await closed
   })
 
   test('unsaved: a token expires while a document is written, and nothing is lost', async () => {

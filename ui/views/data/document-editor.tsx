@@ -34,19 +34,18 @@ interface DocumentEditorProps extends DocumentPanelProps {
   /** As it was read; undefined for a new document. */
   readonly stored: Versioned | undefined
   readonly initial: JsonObject
-  readonly onReload: () => void
 }
 
 type TabName = 'form' | 'json' | 'history' | 'references'
 
 export function DocumentEditor(props: DocumentEditorProps): JSX.Element {
-  const { metadata, initial, asOf, onClose, onWritten, onReload } = props
+  const { metadata, initial, asOf, onClose, onWritten } = props
   const { entityInfo, schema } = metadata
   const target = { entity: entityInfo.name, version: schema.version.value }
   const key = printJson([target, asOf, props.stored ? initial['_id'] : ['new', props.copyOf]])
-  const [left] = useState(() => workLeftAt(key, initial))
-  /** As the service has it; undefined for a new document. */
-  const [stored, setStored] = useState(props.stored)
+  const [left, setLeft] = useState(() => workLeftAt(key, props))
+  /** What the draft is based on; undefined for a new document. If it is no longer stored, saving leads to the conflict. */
+  const [stored, setStored] = useState(left ? left.stored : props.stored)
   const [draft, setDraft] = useState<JsonObject>(() => left?.draft ?? withoutSizes(initial, schema.fields))
   const [text, setText] = useState(left?.text)
   const [problems, setProblems] = useState<readonly ServiceProblem[]>([])
@@ -58,13 +57,18 @@ export function DocumentEditor(props: DocumentEditorProps): JSX.Element {
   const isReadOnly = asOf !== undefined
   const base = stored?.document ?? initial
   const isChanged = text !== undefined || !sameJson(withoutSizes(base, schema.fields), draft)
-  const work: Work | undefined = isChanged ? { base, draft, text } : undefined
+  const work: Work | undefined = isChanged ? { base, stored, draft, text } : undefined
   const name = isNew ? `a new ${target.entity}` : `${target.entity} ${textOf(initial['_id'])}`
-  const isDone = useUnsaved({ key, name, work })
+  const isDone = useUnsaved({ key, name, work, isContinued: left !== undefined })
+  /** Begins again with the document as it was read last. */
   const discard = (): void => {
-    setDraft(withoutSizes(base, schema.fields))
+    const latest = theirs ?? props.stored
+    setStored(latest)
+    setDraft(withoutSizes(latest?.document ?? initial, schema.fields))
     setText(undefined)
     setProblems([])
+    setTheirs(undefined)
+    setLeft(undefined)
   }
 
   /** The draft, from the JSON text where that was edited last. */
@@ -108,6 +112,7 @@ export function DocumentEditor(props: DocumentEditorProps): JSX.Element {
       return
     }
     setStored({ document, documentVersion: written.versions[0] ?? '' })
+    setLeft(undefined)
     // what was typed while the service was writing stays
     setText((current) => (current === sent.text ? undefined : current))
     setDraft((current) => (current === sent.draft ? withoutSizes(document, schema.fields) : current))
@@ -190,10 +195,7 @@ export function DocumentEditor(props: DocumentEditorProps): JSX.Element {
           <Conflict
             mine={objectIn(text) ?? draft}
             theirs={theirs}
-            onTakeTheirs={() => {
-              isDone.current = true
-              onReload()
-            }}
+            onTakeTheirs={discard}
             onKeepMine={() => {
               setTheirs(undefined)
               void save(theirs.documentVersion)
@@ -278,14 +280,26 @@ function objectIn(text: string | undefined): JsonObject | undefined {
 interface Work {
   /** What was changed. */
   readonly base: JsonObject
+  /** The same with its version; undefined for a new document. */
+  readonly stored: Versioned | undefined
   readonly draft: JsonObject
   readonly text: string | undefined
 }
 
-/** None where the document is another one by now, or is read with other rights. */
-function workLeftAt(key: string, initial: JsonObject): Work | undefined {
-  const left = unsavedAt(key) as Work | undefined
-  return left && sameJson(left.base, initial) ? left : undefined
+/**
+ * None where the document may be read with other rights: by somebody who signed in later, or because the same version of it
+ * looks different by now.
+ */
+function workLeftAt(
+  key: string,
+  { initial, stored }: Pick<DocumentEditorProps, 'initial' | 'stored'>,
+): Work | undefined {
+  const left = unsavedAt(key)
+  if (!left) return undefined
+  const work = left.work as Work
+  if (sameJson(work.base, initial)) return work
+  const isSameVersion = stored !== undefined && stored.documentVersion === work.stored?.documentVersion
+  return left.isSameUser && !isSameVersion ? work : undefined
 }
 
 function tabsFor({ metadata, stored }: DocumentEditorProps): readonly { name: TabName; label: string }[] {

@@ -51,7 +51,6 @@ export function DocumentPanel(props: DocumentPanelProps): JSX.Element {
           key={found.value?.documentVersion}
           stored={id === undefined ? undefined : found.value}
           initial={id === undefined ? withoutIdentity(found.value?.document) : found.value!.document}
-          onReload={found.reload}
         />
       )}
     </aside>

@@ -37,11 +37,12 @@ export function MetadataEditor(props: MetadataEditorProps): JSX.Element {
   // the text is what counts; the form changes it
   const start = printJson(initial, 2)
   const key = printJson(['metadata', isNew, isExisting, nameOf(initial)])
-  const [left] = useState(() => workLeftAt(key, start))
+  const [left, setLeft] = useState(() => workLeftAt(key, start))
   const [text, setText] = useState(left?.text ?? start)
   const isChanged = text !== start
-  const work: Work | undefined = isChanged ? { start, text } : undefined
-  const isDone = useUnsaved({ key, name: isNew ? 'a new entity' : nameOf(initial), work })
+  const work: Work | undefined = isChanged ? { start: left?.start ?? start, text } : undefined
+  const name = isNew ? 'a new entity' : nameOf(initial)
+  const isDone = useUnsaved({ key, name, work, isContinued: left !== undefined })
   const [problem, setProblem] = useState<MetadataProblem>()
   const [checked, setChecked] = useState<Metadata>()
   const [isBusy, setIsBusy] = useState(false)
@@ -89,7 +90,15 @@ export function MetadataEditor(props: MetadataEditorProps): JSX.Element {
       {left && isChanged && (
         <p class="notice row" role="status">
           These are the changes that you did not save.
-          <button type="button" onClick={() => edit(start)}>
+          {left.start !== start &&
+            ' The metadata has changed since you began them: saving them undoes that change.'}
+          <button
+            type="button"
+            onClick={() => {
+              edit(start)
+              setLeft(undefined)
+            }}
+          >
             Discard them
           </button>
         </p>
@@ -137,10 +146,11 @@ interface Work {
   readonly text: string
 }
 
-/** None where the metadata is another one by now. */
+/** None where the metadata is another one by now, for somebody who signed in later and may not have seen that one. */
 function workLeftAt(key: string, start: string): Work | undefined {
-  const left = unsavedAt(key) as Work | undefined
-  return left?.start === start ? left : undefined
+  const left = unsavedAt(key)
+  const work = left?.work as Work | undefined
+  return left?.isSameUser === true || work?.start === start ? work : undefined
 }
 
 /** The entity and its version. */
