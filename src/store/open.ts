@@ -3,7 +3,8 @@ import { LOCATION_FORMS, parseLocation } from '../base/location.ts'
 import { LocationError } from './postgres/connection/location.ts'
 import type { Borrow } from '../base/work/loan.ts'
 import type { SqliteMemory } from './sqlite/file/memory.ts'
-import { attachSqliteStore, openSqliteStore } from './sqlite/store.ts'
+import { attachSqliteStore } from './sqlite/attached-store.ts'
+import { openSqliteStore } from './sqlite/store.ts'
 import type { Database } from './database.ts'
 
 interface StoreOptions {

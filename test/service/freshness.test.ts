@@ -8,7 +8,7 @@ import { openRegistry } from '../../src/metadata/registry.ts'
 import { openService } from '../../src/service/open.ts'
 import { printResponse } from '../../src/service/response.ts'
 import type { Service } from '../../src/service/service.ts'
-import { attachSqliteStore } from '../../src/store/sqlite/store.ts'
+import { attachSqliteStore } from '../../src/store/sqlite/attached-store.ts'
 import { freshDatabase } from '../support/postgres.ts'
 import {
   ADMIN,

@@ -16,7 +16,8 @@ import {
 } from '../../src/store/layout/columns.ts'
 import { RULES, columnValues } from '../../src/store/sqlite/columns.ts'
 import type { Database } from '../../src/store/database.ts'
-import { attachSqliteStore, openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { attachSqliteStore } from '../../src/store/sqlite/attached-store.ts'
+import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { checkColumns, isFilled, toEarlierSqlite } from '../support/earlier-sqlite.ts'
 import {
   ADMIN,
