@@ -35,7 +35,7 @@ import {
   proposeStatus,
 } from './proposals.ts'
 import type { SchemaDocument } from './documents/schema-document.ts'
-import { checkKeptId } from './validate/check-id.ts'
+import { checkKeptIds } from './validate/check-kept-ids.ts'
 import { type Proposal, validateChange } from './validate/validate-change.ts'
 import type { MetadataLimits } from './documents/sizes.ts'
 
@@ -245,11 +245,6 @@ type Changes = Pick<
   'create' | 'createAll' | 'createSchema' | 'updateInfo' | 'setStatus' | 'setDefault' | 'remove'
 >
 
-function isIn({ datasource, name }: Collection, info: EntityInfo): boolean {
-  const own = collectionOf(info)
-  return own.datasource === datasource && own.name === name
-}
-
 function changes(
   change: <T>(decide: Decide<T>) => Promise<T>,
   options: RegistryOptions,
@@ -260,17 +255,6 @@ function changes(
   const at = (): string => options.now().toISOString()
   const hasDocuments = (collection: Collection): Promise<boolean> =>
     (options.others?.get(collection.datasource) ?? own).hasDocuments(collection)
-  /** Documents that an entity left in a collection, when it was removed or moved, are those of the next one there. */
-  const checkKeptIds = async (catalogue: Catalogue, proposals: readonly Proposal[]): Promise<void> => {
-    for (const { info, schemas } of proposals) {
-      const collection = collectionOf(info)
-      const before = catalogue.entities.get(info.name)
-      if (before && isIn(collection, before.info)) continue
-      // all versions have the same type of `_id`
-      const schema = schemas[0] ?? before?.versions.values().next().value?.document()
-      if (schema && (await hasDocuments(collection))) checkKeptId(schema, catalogue.storedIn(collection))
-    }
-  }
   const propose = (
     by: Omit<HistoryRecord, 'at' | 'before' | 'after'>,
     name: string,
@@ -280,7 +264,7 @@ function changes(
       const { proposal, warnings } = make(catalogue.entities.get(name))
       const proposals = proposal ? [proposal] : []
       const made = decideOnAll(proposals, catalogue, { ...by, at: at() })
-      await checkKeptIds(catalogue, proposals)
+      await checkKeptIds(catalogue, proposals, hasDocuments)
       return { changes: made, result: warnings }
     })
   return {
@@ -292,7 +276,7 @@ function changes(
       change(async (catalogue) => {
         const { proposals, documents } = proposeAll(catalogue, { body, configured, limits })
         const made = decideOnAll(proposals, catalogue, { principal, action: 'create', at: at() })
-        await checkKeptIds(catalogue, proposals)
+        await checkKeptIds(catalogue, proposals, hasDocuments)
         return { changes: made, result: documents }
       }),
     createSchema: (principal, target, body) =>

@@ -2,9 +2,7 @@
  * Checks the type of `_id`: it decides the stored form of the key, so all versions must agree on that form.
  */
 import { ServiceError } from '../../base/errors.ts'
-import { compileRoot } from '../compile-fields.ts'
 import type { SchemaDocument } from '../documents/schema-document.ts'
-import { isOfOtherForm } from '../stored-forms.ts'
 
 /** `others` contains all versions, because documents of disabled versions still exist. */
 export function checkId(schema: SchemaDocument, others: Iterable<SchemaDocument>): void {
@@ -17,15 +15,7 @@ export function checkId(schema: SchemaDocument, others: Iterable<SchemaDocument>
   }
 }
 
-/** The collection may have documents of an entity that was removed without them. `stored` is what it has recorded. */
-export function checkKeptId(schema: SchemaDocument, stored: readonly string[]): void {
-  const id = compileRoot(schema.fields).fields.get('_id')
-  if (!id || !isOfOtherForm(id, stored)) return
-  const problem = `"_id" is of type ${idTypeIn(schema)}, but the collection has documents whose "_id" is of another type`
-  throw new ServiceError('metadata:FieldWrongType', problem, { context: 'fields/_id' })
-}
-
-function idTypeIn({ fields }: SchemaDocument): string {
+export function idTypeIn({ fields }: SchemaDocument): string {
   const id = fields.get('_id')
   return id?.kind === 'simple' ? id.type : 'string'
 }
