@@ -69,13 +69,8 @@ void suite('sign-in', () => {
   })
 
   test('oidc: a token is renewed before it expires', async () => {
-    await using provider = await startOidcProvider()
-    Object.assign(provider, { isRenewing: true, lifetimeSeconds: 3 })
-    const oidc = { issuer: provider.url, clientId: CLIENT, scope: 'openid roles' }
-    await using server = await startTestServer({ auth: await provider.authentication(), oidc })
-    await using browser = await launchChromium()
-    await using visited = await visitSite(browser, server.port)
-    const { page, open } = visited
+    await using visited = await visitWithRenewal(3)
+    const { provider, page, open } = visited
     await open('#/data/savedSearch')
     await page.getByRole('button', { name: `Sign in at ${new URL(provider.url).host}` }).click()
     await page.getByRole('heading', { name: 'savedSearch', level: 1 }).waitFor()
@@ -91,13 +86,8 @@ void suite('sign-in', () => {
   })
 
   test('oidc: a token that is valid for longer than a timer can run is not renewed at once', async () => {
-    await using provider = await startOidcProvider()
-    Object.assign(provider, { isRenewing: true, lifetimeSeconds: 365 * 24 * 60 * 60 })
-    const oidc = { issuer: provider.url, clientId: CLIENT, scope: 'openid roles' }
-    await using server = await startTestServer({ auth: await provider.authentication(), oidc })
-    await using browser = await launchChromium()
-    await using visited = await visitSite(browser, server.port)
-    const { page, open } = visited
+    await using visited = await visitWithRenewal(365 * 24 * 60 * 60)
+    const { provider, page, open } = visited
     await open('#/data/savedSearch')
     await page.getByRole('button', { name: `Sign in at ${new URL(provider.url).host}` }).click()
     await page.getByRole('heading', { name: 'savedSearch', level: 1 }).waitFor()
@@ -107,13 +97,8 @@ void suite('sign-in', () => {
   })
 
   test('oidc: a renewal that is under way does not undo signing out', async () => {
-    await using provider = await startOidcProvider()
-    Object.assign(provider, { isRenewing: true, lifetimeSeconds: 5 })
-    const oidc = { issuer: provider.url, clientId: CLIENT, scope: 'openid roles' }
-    await using server = await startTestServer({ auth: await provider.authentication(), oidc })
-    await using browser = await launchChromium()
-    await using visited = await visitSite(browser, server.port)
-    const { page, open } = visited
+    await using visited = await visitWithRenewal(5)
+    const { provider, page, open } = visited
     const { promise: isSignedOut, resolve: release } = Promise.withResolvers<void>()
     const { promise: isRenewed, resolve: renewed } = Promise.withResolvers<void>()
     await page.route(`${provider.url}/token`, async (route) => {
@@ -140,3 +125,16 @@ void suite('sign-in', () => {
     await signIn.waitFor()
   })
 })
+
+/** Tokens come with a refresh token, and are valid for so long. */
+async function visitWithRenewal(lifetimeSeconds: number) {
+  await using stack = new AsyncDisposableStack()
+  const provider = stack.use(await startOidcProvider())
+  Object.assign(provider, { isRenewing: true, lifetimeSeconds })
+  const oidc = { issuer: provider.url, clientId: CLIENT, scope: 'openid roles' }
+  const server = stack.use(await startTestServer({ auth: await provider.authentication(), oidc }))
+  const browser = stack.use(await launchChromium())
+  const { page, open } = stack.use(await visitSite(browser, server.port))
+  const opened = stack.move()
+  return { provider, page, open, [Symbol.asyncDispose]: () => opened.disposeAsync() }
+}

@@ -1,12 +1,12 @@
 /** Work that is not saved: whichever way the user leaves it, it is there again when they come back. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { launchChromium } from '../../support/chromium.ts'
 import { startTestServer } from '../../support/server.ts'
 import { company } from './company.ts'
 import { tokenAuthentication } from './token-authentication.ts'
-import { site, visitSite } from './visit.ts'
+import { type Visit, site, visitSite } from './visit.ts'
 
 void suite('unsaved work', () => {
   const { server, visit } = site(company)
@@ -20,7 +20,7 @@ void suite('unsaved work', () => {
     ['another row', (page: Page) => page.getByRole('gridcell', { name: 'Bob', exact: true }).click()],
     ['Escape', (page: Page) => page.keyboard.press('Escape')],
     ['another view', (page: Page) => page.getByRole('link', { name: 'Status' }).click()],
-    ['the way back', (page: Page) => page.goBack()],
+    ['the back button', (page: Page) => page.goBack()],
   ] as const) {
     test(`unsaved: a document is left by ${way}, and its changes are there again`, async () => {
       await using visited = await visit()
@@ -76,13 +76,9 @@ void suite('unsaved work', () => {
     test(`unsaved: a document is left and changed by somebody else: a conflict, ${choice}`, async () => {
       await write({ city: 'Bern' })
       await using visited = await visit()
-      const { page, open } = visited
-      await open('#/data/employee?as=hr&doc="4"')
-      const panel = page.getByRole('complementary', { name: 'employee 4' })
+      const { page } = visited
+      const panel = await changeAndLeave(visited, 'city', 'Olten')
       const save = panel.getByRole('button', { name: 'Save', exact: true })
-      await panel.getByLabel('city').fill('Olten')
-      await save.and(page.locator(':enabled')).waitFor()
-      await panel.getByRole('button', { name: 'Close the document' }).click()
       await write({ city: 'Chur' })
       await page.getByRole('button', { name: 'Go back' }).click()
       await panel.getByText('changes that you did not save').waitFor()
@@ -110,12 +106,8 @@ void suite('unsaved work', () => {
   test('unsaved: changes that somebody else overtook can be discarded for what is stored', async () => {
     await write({ city: 'Bern' })
     await using visited = await visit()
-    const { page, open } = visited
-    await open('#/data/employee?as=hr&doc="4"')
-    const panel = page.getByRole('complementary', { name: 'employee 4' })
-    await panel.getByLabel('city').fill('Olten')
-    await panel.getByRole('button', { name: 'Save' }).and(page.locator(':enabled')).waitFor()
-    await panel.getByRole('button', { name: 'Close the document' }).click()
+    const { page } = visited
+    const panel = await changeAndLeave(visited, 'city', 'Olten')
     await write({ city: 'Chur' })
     await page.getByRole('button', { name: 'Go back' }).click()
     await panel.getByRole('button', { name: 'Discard them' }).click()
@@ -127,11 +119,7 @@ void suite('unsaved work', () => {
     await write({ city: 'Bern' })
     await using visited = await visit()
     const { page, open } = visited
-    await open('#/data/employee?as=hr&doc="4"')
-    const panel = page.getByRole('complementary', { name: 'employee 4' })
-    await panel.getByLabel('salary').fill('1.10')
-    await panel.getByRole('button', { name: 'Save' }).and(page.locator(':enabled')).waitFor()
-    await panel.getByRole('button', { name: 'Close the document' }).click()
+    const panel = await changeAndLeave(visited, 'salary', '1.10')
     await panel.waitFor({ state: 'detached' })
     await open('#/data/employee?as=guest&doc="4"')
     await page.getByRole('button', { name: 'View as guest' }).waitFor()
@@ -163,12 +151,8 @@ void suite('unsaved work', () => {
 
   test('unsaved: the browser asks before the page is closed, also after a document with changes was left', async () => {
     await using visited = await visit()
-    const { page, open } = visited
-    await open('#/data/employee?as=hr&doc="4"')
-    const panel = page.getByRole('complementary', { name: 'employee 4' })
-    await panel.getByLabel('city').fill('Olten')
-    await panel.getByRole('button', { name: 'Save' }).and(page.locator(':enabled')).waitFor()
-    await panel.getByRole('button', { name: 'Close the document' }).click()
+    const { page } = visited
+    const panel = await changeAndLeave(visited, 'city', 'Olten')
     await page.getByRole('button', { name: 'Go back' }).waitFor()
     const [question] = await Promise.all([page.waitForEvent('dialog'), page.close({ runBeforeUnload: true })])
     assert.equal(question.type(), 'beforeunload')
@@ -210,3 +194,13 @@ void suite('unsaved work', () => {
     assert.equal(await panel.getByLabel('name', { exact: true }).inputValue(), '')
   })
 })
+
+/** Opens an employee, changes a field, and closes the document without saving it. */
+async function changeAndLeave({ page, open }: Visit, label: string, value: string): Promise<Locator> {
+  await open('#/data/employee?as=hr&doc="4"')
+  const panel = page.getByRole('complementary', { name: 'employee 4' })
+  await panel.getByLabel(label).fill(value)
+  await panel.getByRole('button', { name: 'Save', exact: true }).and(page.locator(':enabled')).waitFor()
+  await panel.getByRole('button', { name: 'Close the document' }).click()
+  return panel
+}
