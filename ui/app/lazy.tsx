@@ -8,7 +8,7 @@ export function lazyPart<P extends object>(load: () => Promise<ComponentType<P>>
   return function LazyPart(props: P): JSX.Element {
     const [, setIsLoaded] = useState(Loaded !== undefined)
     const [failure, setFailure] = useState<unknown>()
-    // also when it is loaded by now: it can have come after this was drawn, for an earlier use that is gone
+    // even if the code is here by now: it may have arrived after this was drawn, requested by an earlier use
     useEffect(() => {
       load().then(
         (component) => {

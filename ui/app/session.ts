@@ -15,7 +15,7 @@ export const signInProblemStore = createStore('')
 
 let signIns = 0
 
-/** Changes when a user gives another token, who may be somebody else then. A token that is renewed is of the same user. */
+/** Changes when another token is entered, possibly by somebody else. A renewed token belongs to the same user. */
 export function currentSignIn(): number {
   return signIns
 }

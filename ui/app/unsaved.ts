@@ -1,6 +1,6 @@
 /**
- * What was typed and is not saved, kept while the user is elsewhere: a click beside it, Escape, the way back, or a token that
- * expired must not cost the work. It stays in memory, until the page is closed or somebody signs out.
+ * Keeps unsaved work while the user is elsewhere: a click on something else, Escape, the back button or an expired token must
+ * not lose it. It stays in memory until the page is closed or the user signs out.
  */
 import { useEffect, useRef } from 'preact/hooks'
 import { currentPlace } from './place.ts'
@@ -41,7 +41,7 @@ interface Unsaved {
   readonly isContinued: boolean
 }
 
-/** Keeps the work when the part of the page goes. What is returned is set to true where it goes because all is done. */
+/** Keeps the work when its part of the page is removed, unless the caller has set the returned ref: all is done then. */
 export function useUnsaved({ key, name, work, isContinued }: Unsaved): { current: boolean } {
   const isDone = useRef(false)
   const latest = useRef({ work, place: '', hash: '' })

@@ -83,7 +83,7 @@ function headersOf(headers: Readonly<Record<string, string>>): Headers {
 
 const INVALID_CALLER: ServiceProblem = {
   errorCode: 'client:InvalidCaller',
-  msg: 'no request can carry who you are: roles, name, claims and token are one line each',
+  msg: 'roles, name, claims and token must each be one line of text; correct them under View as, or sign in again',
   context: '',
 }
 

@@ -93,8 +93,8 @@ function problems(told: () => readonly Diagnostic[]): Extension {
 }
 
 /**
- * A browser that replaces lines itself keeps the look of the text by inline styles, which the policy of the page refuses.
- * The editor replaces a selection in its stead.
+ * When a browser replaces selected lines, it preserves the look of the text with inline styles, which the policy of the page
+ * forbids. So the editor replaces the selection itself.
  */
 const TYPED_OVER = EditorView.domEventHandlers({
   beforeinput(event, view) {

@@ -1,4 +1,4 @@
-/** Paths of fields as one text, as addresses have them: by comma, which names may contain as well. */
+/** Field paths as one text for the address, separated by commas, which names of fields may contain as well. */
 
 export function printPaths(paths: readonly string[]): string {
   return paths.map(escaped).join(',')
@@ -8,7 +8,7 @@ export function parsePaths(text: string): readonly string[] {
   return text.split(',').map(unescaped)
 }
 
-/** Without commas, and without a `-` before it, which means something else there. */
+/** Escapes commas, and a leading `-`, which stands for a descending sort. */
 export function escaped(path: string): string {
   return path.replaceAll('%', '%25').replaceAll(',', '%2C').replace(/^-/, '%2D')
 }

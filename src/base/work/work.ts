@@ -232,7 +232,7 @@ export function during<T>(work: Work, section: () => T): T {
 }
 
 export function timedOut(timeLimitMs: number): ServiceError {
-  // an entry of a bulk has what the entries before it have left
+  // rounded, because an entry of a bulk gets the time that earlier entries left
   const message = `the request took longer than ${Math.ceil(timeLimitMs)} ms; an index, a narrower query or a smaller request would help`
   return new ServiceError('store-crud:Timeout', message)
 }

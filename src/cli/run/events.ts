@@ -65,7 +65,7 @@ async function list(client: Client, flags: EventsFlags): Promise<void> {
     if (!isArray(events)) return
     for (const event of events) await print(`${JSON.stringify(event)}\n`)
     const next = JSON.stringify(member(page, 'next'))
-    // a page looks at some thousand numbers, which may all be of other entities: it is the last one if it went less far
+    // a page scans a few thousand numbers, which may all belong to other entities; one that scanned fewer is the last
     if (events.length === 0 && Number(next) - Number(since) < PAGE) return
     since = next
   }

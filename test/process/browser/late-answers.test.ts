@@ -27,7 +27,7 @@ void suite('late answers', () => {
     await dialog.getByRole('button', { name: 'Change 12 documents' }).waitFor()
   })
 
-  test('bulk edit: the way back to another filter takes the preview away', async () => {
+  test('bulk edit: going back to another filter takes the preview away', async () => {
     await using visited = await visit()
     const { page, open } = visited
     await open('#/data/employee?as=hr')

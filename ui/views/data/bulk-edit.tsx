@@ -47,7 +47,7 @@ export function BulkEdit(props: BulkEditProps): JSX.Element {
     edits.current++
     setPreview(undefined)
   }
-  // the filter of the table changes by the way back, too
+  // the back button changes the filter of the table, too
   useEffect(outdate, [printJson(find)])
   const edit = (next: readonly BulkChange[]): void => {
     setChanges(next)
