@@ -89,6 +89,8 @@ export function dataService(deps: Deps): DataService {
       ),
     lock: (caller, body) => lock(deps, { caller, body: lockBody(deps, body), locks: deps.store.locks }),
     bulk: async (caller, body, context = {}) =>
+      (await bulk(runnerOn(deps), caller, runningBulk(deps, body, context))).join(''),
+    bulkInParts: async (caller, body, context = {}) =>
       await bulk(runnerOn(deps), caller, runningBulk(deps, body, context)),
     precheck: (caller, target, operation) => precheck(deps, caller, { target, operation }),
     line: (caller, target, body = {}) => line(deps, caller, { target, body }),

@@ -5,6 +5,9 @@ import type { Schema } from '../schema/schema.ts'
 /** JSON as text: stored documents pass through without being parsed and printed again. */
 export type JsonText = string
 
+/** JSON as text in parts that are sent one after the other: to join the parts of a large one is a long pause. */
+export type JsonTextParts = readonly JsonText[]
+
 export interface DataResponse {
   readonly entity?: string
   readonly entityVersion?: string

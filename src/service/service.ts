@@ -6,7 +6,7 @@ import type { GetSignal } from './deps.ts'
 import type { Idempotency, OnceAnswer } from './idempotency.ts'
 import type { LockResult } from './locks.ts'
 import type { Loan } from '../base/work/loan.ts'
-import type { DataResponse, JsonText } from './response.ts'
+import type { DataResponse, JsonText, JsonTextParts } from './response.ts'
 import type { SinkService } from './sink-service.ts'
 import type { SlowRequest } from './slow/slow-request.ts'
 
@@ -138,6 +138,8 @@ export interface DataService {
   history(caller: Caller, target: HistoryTarget, parameters: URLSearchParams): Promise<DataResponse>
   /** Throws a ServiceError only if the bulk as a whole is invalid. */
   bulk(caller: Caller, body: Json | undefined, context?: RequestContext): Promise<JsonText>
+  /** The same, ready to be sent. */
+  bulkInParts(caller: Caller, body: Json | undefined, context?: RequestContext): Promise<JsonTextParts>
   /**
    * Throws if no request of this kind can be allowed, whatever its body is. If the path names no version, the
    * body may name one, so all versions are checked.

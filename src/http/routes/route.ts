@@ -6,7 +6,7 @@ import type { Code } from '../../base/errors.ts'
 import type { Json } from '../../base/json/json.ts'
 import type { OffloadRecord } from './import-record.ts'
 import type { Work } from '../../base/work/work.ts'
-import { type DataResponse, httpStatusOf, printResponse } from '../../service/response.ts'
+import { type DataResponse, type JsonTextParts, httpStatusOf, printResponse } from '../../service/response.ts'
 import type { GetSignal } from '../../service/deps.ts'
 import type { Idempotency, OnceAnswer } from '../../service/idempotency.ts'
 import type { FollowedEvents, Offload, RequestContext, Service, Target } from '../../service/service.ts'
@@ -164,8 +164,8 @@ export type Params = Readonly<Record<string, string | undefined>>
 
 export interface Reply {
   readonly status: number
-  /** Text, or text encoded as UTF-8. */
-  readonly text: string | Uint8Array
+  /** Text, text encoded as UTF-8, or parts of a text. */
+  readonly text: string | Uint8Array | JsonTextParts
   readonly type?: string
   /** The policy for browsers; when absent, they may do nothing with it. */
   readonly contentSecurityPolicy?: string

@@ -19,22 +19,44 @@ export interface Sending {
 /** Returns the size of the body. A large body is still being sent when this returns. */
 export function sendReply(exchange: Exchange, reply: Reply, sending: Sending): number {
   const { response, request } = exchange
-  const { text, status } = reply
-  const bytes = typeof text === 'string' ? Buffer.byteLength(text) : text.length
-  // pure ASCII needs no encoding: node writes latin1 with one copy
-  const encoding = bytes === text.length ? 'latin1' : 'utf8'
+  const { status } = reply
+  const body = bodyOf(reply)
+  const { bytes } = body
   const isLarge = bytes > LARGE
-  if (isLarge) reserve(exchange, memoryOf(text, bytes), sending)
+  if (isLarge) reserve(exchange, memoryOf(body), sending)
   const headers = headersOf(exchange, reply.type ?? JSON_TYPE, reply)
   if (status !== 204 && status !== 304) headers.push('Content-Length', String(bytes))
   if (reply.headers) headers.push(...reply.headers)
   if (status >= 400) headers.push(...refusalHeaders(exchange, status))
   if (sending.isLast || exchange.isCut) headers.push('Connection', 'close')
   response.writeHead(status, headers)
-  if (exchange.isCut) lingerBeforeClosing(exchange, text)
-  else if (isLarge && request.method !== 'HEAD') void sendLarge(exchange, { text, encoding }, sending)
-  else response.end(text, encoding)
+  if (exchange.isCut) lingerBeforeClosing(exchange, body)
+  else if (isLarge && request.method !== 'HEAD') void sendLarge(exchange, body, sending)
+  else response.end(inOnePiece(body), body.encoding)
   return bytes
+}
+
+interface Body {
+  readonly parts: readonly (string | Uint8Array)[]
+  readonly length: number
+  readonly bytes: number
+  readonly encoding: 'latin1' | 'utf8'
+}
+
+function bodyOf({ text }: Reply): Body {
+  const parts = typeof text === 'string' || text instanceof Uint8Array ? [text] : text
+  let bytes = 0
+  let length = 0
+  for (const part of parts) {
+    bytes += typeof part === 'string' ? Buffer.byteLength(part) : part.length
+    length += part.length
+  }
+  // pure ASCII needs no encoding: node writes latin1 with one copy
+  return { parts, length, bytes, encoding: bytes === length ? 'latin1' : 'utf8' }
+}
+
+function inOnePiece({ parts }: Body): string | Uint8Array {
+  return parts.length === 1 ? parts[0]! : parts.join('')
 }
 
 const LARGE = 64 * 1024
@@ -48,24 +70,35 @@ function reserve({ response, account }: Exchange, amount: number, { unsent, isRe
   else response.once('close', () => unsent.release(account, amount))
 }
 
-function memoryOf(text: string | Uint8Array, bytes: number): number {
-  return typeof text === 'string' && bytes > text.length ? 2 * text.length : bytes
+/** A string has two bytes for each character if any of its characters needs them. */
+function memoryOf({ length, bytes }: Body): number {
+  return bytes > length ? 2 * length : bytes
 }
 
-interface Encoded {
-  readonly text: string | Uint8Array
-  readonly encoding: 'latin1' | 'utf8'
-}
-
-async function sendLarge(
-  { response }: Exchange,
-  { text, encoding }: Encoded,
-  sending: Sending,
-): Promise<void> {
+async function sendLarge({ response }: Exchange, body: Body, sending: Sending): Promise<void> {
   const timer = setTimeout(() => response.destroy(), timerMs(sending.longestMs)).unref()
-  const isSent = await writePieces({ response, stallMs: sending.stallTimeMs }, text, encoding)
+  const outlet = { response, stallMs: sending.stallTimeMs }
+  let isSent = true
+  for (const chunk of chunksOf(body)) {
+    isSent = await writePieces(outlet, chunk, body.encoding)
+    if (!isSent) break
+  }
   clearTimeout(timer)
   if (isSent) response.end()
+}
+
+/** Small parts are joined, because each write has its cost; large ones are not, because that would copy them. */
+function* chunksOf({ parts }: Body): Generator<string | Uint8Array> {
+  let small = ''
+  for (const part of parts) {
+    if (small !== '' && small.length + part.length > LARGE) {
+      yield small
+      small = ''
+    }
+    if (typeof part === 'string' && part.length <= LARGE) small += part
+    else yield part
+  }
+  if (small !== '') yield small
 }
 
 /** Headers that help a caller to correct or repeat a rejected request. */
@@ -90,8 +123,8 @@ const INVALID_TOKEN = 'Bearer error="invalid_token"'
  * Sends the response at once, but discards incoming bytes for a while before it closes. Closing while the caller still
  * sends would reset the connection, and the caller would lose the response.
  */
-function lingerBeforeClosing({ request, response }: Exchange, text: string | Uint8Array): void {
-  response.write(text)
+function lingerBeforeClosing({ request, response }: Exchange, body: Body): void {
+  response.write(inOnePiece(body), body.encoding)
   if (request.complete) {
     response.end()
     return

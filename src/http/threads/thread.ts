@@ -232,7 +232,7 @@ function callerFrom({ principal, roles, permissions, claims }: CallerMessage): C
 }
 
 function replyMessage({ status, text, type, headers }: Reply, { hasExceededResponse }: Work): ReplyMessage {
-  const bytes = typeof text === 'string' ? bytesOf(text) : text
+  const bytes = text instanceof Uint8Array ? text : bytesOf(typeof text === 'string' ? text : text.join(''))
   return {
     status,
     bytes,

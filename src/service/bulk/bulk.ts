@@ -2,13 +2,13 @@
 import type { Caller } from '../../access/caller.ts'
 import { type OnceAnswer, runInParts, runOnce } from '../idempotency.ts'
 import type { BulkEntry } from '../request/bulk-request.ts'
-import { type DataResponse, type JsonText, printResponse } from '../response.ts'
+import { type DataResponse, type JsonText, type JsonTextParts, printResponse } from '../response.ts'
 import { RolledBack, datasourceOf, runAtomically } from './atomic-entries.ts'
 import type { BulkRunner, KeyedBulkRunner, RunningBulk } from './entries.ts'
 import { runIndependently } from './independent-entries.ts'
 
 /** The responses of all entries together are limited to the size of one response. */
-export async function bulk(runner: BulkRunner, caller: Caller, request: RunningBulk): Promise<JsonText> {
+export async function bulk(runner: BulkRunner, caller: Caller, request: RunningBulk): Promise<JsonTextParts> {
   const { entries } = request
   const texts = request.atomic
     ? printAll(runner, await runAtomically(runner, caller, request))
@@ -24,13 +24,15 @@ export async function bulkOnce(
 ): Promise<OnceAnswer> {
   const { entries, context } = request
   // A dry run writes nothing, so there is nothing to keep.
-  if (request.isDryRun) return { status: 200, text: await bulk(runner, caller, request), isRepeated: false }
+  if (request.isDryRun) {
+    return { status: 200, text: (await bulk(runner, caller, request)).join(''), isRepeated: false }
+  }
   const asked = { ...context.idempotency!, caller: caller.principal, chargedTo: context.chargedTo }
   const { storeIn, limits, now } = runner
   if (!request.atomic) {
     return await runInParts({ store: storeIn(undefined), limits, now }, asked, async () => ({
       status: 200,
-      text: listed(entries, await runIndependently(runner, caller, request)),
+      text: listed(entries, await runIndependently(runner, caller, request)).join(''),
     }))
   }
   const datasource = entries.map((entry) => datasourceOf(runner, entry)).find((each) => each !== undefined)
@@ -40,11 +42,12 @@ export async function bulkOnce(
       const transact: BulkRunner['transact'] = (_, work) => work(runner.operationsIn(session, store))
       const responses = await runAtomically({ ...runner, transact }, caller, request)
       if (responses.some(({ status }) => status !== 'COMPLETE')) throw new RolledBack(responses)
-      return { status: 200, text: listed(entries, printAll(runner, responses)) }
+      return { status: 200, text: listed(entries, printAll(runner, responses)).join('') }
     })
   } catch (error) {
     if (!(error instanceof RolledBack)) throw error
-    return { status: 200, text: listed(entries, printAll(runner, error.responses)), isRepeated: false }
+    const text = listed(entries, printAll(runner, error.responses)).join('')
+    return { status: 200, text, isRepeated: false }
   }
 }
 
@@ -52,10 +55,11 @@ function printAll(runner: BulkRunner, responses: readonly DataResponse[]): reado
   return responses.map((each) => printResponse(runner.respond(each)))
 }
 
-/** Concatenated, because `join` would copy all responses once more than sending them does. */
-function listed(entries: readonly BulkEntry[], texts: readonly JsonText[]): JsonText {
-  let list = ''
-  for (const [i, text] of texts.entries())
-    list += `${i === 0 ? '' : ','}{"seq":${entries[i]!.seq},"response":${text}}`
-  return `{"responses":[${list}]}`
+function listed(entries: readonly BulkEntry[], texts: readonly JsonText[]): JsonTextParts {
+  const parts = texts.flatMap((text, i) => [
+    `${i === 0 ? '' : ','}{"seq":${entries[i]!.seq},"response":`,
+    text,
+    '}',
+  ])
+  return ['{"responses":[', ...parts, ']}']
 }

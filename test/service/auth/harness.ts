@@ -28,18 +28,21 @@ export interface Who {
 
 export type ServerSettings = Omit<Partial<Parameters<typeof startServer>[0]>, 'service' | 'auth'> & {
   readonly stream?: DataService['stream']
-  readonly bulk?: DataService['bulk']
+  readonly bulkInParts?: DataService['bulkInParts']
 }
 
 export async function startAuthServer(
   settings: Partial<AuthSettings>,
-  { stream, bulk, ...options }: ServerSettings = {},
+  { stream, bulkInParts, ...options }: ServerSettings = {},
 ): Promise<AuthServer> {
   const problems: unknown[] = []
   const none = { isOpen: false, hasCertificates: false, permissions: {}, origins: options.origins ?? [] }
   const auth = await createAuthentication({ ...none, ...settings }, (problem) => void problems.push(problem))
   const fake = fakeService()
-  const service = { ...fake, data: { ...fake.data, ...(stream && { stream }), ...(bulk && { bulk }) } }
+  const service = {
+    ...fake,
+    data: { ...fake.data, ...(stream && { stream }), ...(bulkInParts && { bulkInParts }) },
+  }
   const server = await startServer({
     service,
     auth,

@@ -127,7 +127,7 @@ for (const atomic of [false, true]) {
       respond: (response: DataResponse) => response,
     }
     await using started = await startWithToken({
-      bulk: async (caller, body, { getSignal } = {}) => {
+      bulkInParts: async (caller, body, { getSignal } = {}) => {
         const context = { getSignal: getSignal!, work: new Work({ timeLimitMs: 30_000 }) }
         return await bulk(runner, caller, { ...readBulk(body, 10), context })
       },

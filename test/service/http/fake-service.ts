@@ -112,11 +112,14 @@ function fakeData(gate: () => Promise<void>): DataService {
       await gate()
       return true
     },
-    async bulk(_caller, body) {
-      if (body === undefined) throw new ServiceError('crud:InvalidRequest', 'a bulk needs requests')
-      return JSON.stringify({ responses: [], body })
-    },
+    bulk: async (_caller, body) => bulkText(body),
+    bulkInParts: async (_caller, body) => [bulkText(body)],
   }
+}
+
+function bulkText(body: Json | undefined): string {
+  if (body === undefined) throw new ServiceError('crud:InvalidRequest', 'a bulk needs requests')
+  return JSON.stringify({ responses: [], body })
 }
 
 function echo(asked: { [key: string]: Json | undefined }): DataResponse {

@@ -59,6 +59,25 @@ onEveryStore(() => {
     })
   }
 
+  test('bulk: large and small responses arrive whole, in order, and with characters of every size', async () => {
+    const names = ['a'.repeat(70_000), 'é', '€'.repeat(140_000), 'plain', '🙂'.repeat(70_001)]
+    const requests = names.map((name, seq) => ({
+      seq,
+      op: 'insert',
+      request: {
+        entity: 'country',
+        data: country('XL', name, 1),
+        projection: { field: 'name' },
+        execution: { dryRun: true },
+      },
+    }))
+    const shown = await bulk(requests)
+    assert.deepEqual(
+      shown.map(({ seq, response }) => [seq, response.processed[0].name]),
+      names.map((name, seq) => [seq, name]),
+    )
+  })
+
   test('bulk: seq is echoed and responses come in the order of seq', async () => {
     const requests = [7, -3, 5].map((seq) => ({ seq, op: 'find', request: find({ range: [0, 0] }) }))
     assert.deepEqual(

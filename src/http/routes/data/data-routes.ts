@@ -74,7 +74,7 @@ function entriesOf(body: Json | undefined): number {
 async function bulk({ app, caller, body, ...context }: Call): Promise<Reply> {
   const own = contextOf(context)
   if (own.idempotency) return onceReply(await app.service.once.bulk(caller, body, own))
-  return { status: 200, text: await app.service.data.bulk(caller, body, own) }
+  return { status: 200, text: await app.service.data.bulkInParts(caller, body, own) }
 }
 
 function bulkExample(): Json {
