@@ -30,10 +30,9 @@ export function accumulator(
     case '$min':
     case '$max':
     case 'key':
-      if (type.family !== 'number') return extreme(op === '$max')
-      return type.name === 'double'
-        ? doubleExtreme(op === '$max')
-        : exactExtreme(op === '$max', keepsScale(type.name))
+      return type.family === 'number' && type.name !== 'double'
+        ? exactExtreme(op === '$max', keepsScale(type.name))
+        : extreme(op === '$max')
     default:
       return unreachable(op)
   }
@@ -87,17 +86,6 @@ function exactExtreme(isLargest: boolean, hasScale: boolean): Accumulator {
       const text = best.result()
       if (text === undefined) return null
       return exactResult(hasScale ? text : withoutTrailingZeros(text))
-    },
-  }
-}
-
-function doubleExtreme(isLargest: boolean): Accumulator {
-  const best = extreme(isLargest)
-  return {
-    add: best.add,
-    result() {
-      const value = best.result()
-      return isNumber(value) ? doubleResult(Number(numberText(value))) : null
     },
   }
 }

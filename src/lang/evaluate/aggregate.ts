@@ -1,9 +1,9 @@
 /** Compiles aggregations to closures: rows of a document, groups of rows, and pages of groups. */
-import { type Json, type JsonObject, isArray } from '../../base/json/json.ts'
+import { type Json, type JsonObject, isArray, isNumber, numberText } from '../../base/json/json.ts'
 import { spend } from '../../base/work/work.ts'
 import { asCompared } from '../../schema/kind.ts'
 import { periodStart } from '../../schema/period.ts'
-import type { Group, GroupKey, GroupValue, Groups } from '../aggregate.ts'
+import { type Group, type GroupKey, type GroupValue, type Groups, doubleResult } from '../aggregate.ts'
 import type { Link, ResolvedAggregation, RowField } from '../resolve/resolve-aggregate.ts'
 import { type Accumulator, accumulator } from './accumulators.ts'
 import { keyText } from './join-key.ts'
@@ -105,7 +105,13 @@ function readerOf({ field, truncate }: GroupKey<RowField>): Read {
 
 function reading({ up, steps, field }: RowField): Read {
   const compared = asCompared(field)
-  return (row) => compared(valueAt(climb(row, up).value, steps))
+  const read: Read = (row) => compared(valueAt(climb(row, up).value, steps))
+  if (field.type.name !== 'double') return read
+  // Another version may have stored more digits than a double has: equal doubles are one group.
+  return (row) => {
+    const value = read(row)
+    return isNumber(value) ? doubleResult(Number(numberText(value))) : value
+  }
 }
 
 /** The values of the scopes that a link opens inside of another. */

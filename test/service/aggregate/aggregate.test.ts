@@ -4,7 +4,13 @@ import { after, before, test } from 'node:test'
 import type { Json, JsonObject } from '../../../src/base/json/json.ts'
 import { aggregateInMemory } from '../../support/aggregate-evaluator.ts'
 import { compiledSchema } from '../../support/schema.ts'
-import { ADMIN, type TestService, jsonObject, openTestService } from '../../support/service.ts'
+import {
+  ADMIN,
+  type TestService,
+  jsonObject,
+  metadataDocument,
+  openTestService,
+} from '../../support/service.ts'
 import { onEveryStore } from '../../support/store-kind.ts'
 import { CASES, DOCUMENTS, FIELDS, REFUSALS } from './cases.ts'
 
@@ -37,6 +43,33 @@ onEveryStore(() => {
       assert.equal(explained.matchCount, matchCount)
     })
   }
+
+  void test('aggregate: numbers of another version that are the same double are one value', async () => {
+    const number = (type: string): JsonObject => ({ _id: { type: 'string' }, n: { type } })
+    await tester.define('reading', number('double'))
+    const exact = { entity: 'reading', version: '2.0.0' }
+    const version = { value: '2.0.0', changelog: 'exact' }
+    const metadata = metadataDocument('reading', number('bigdecimal'), { schema: { version } })
+    await tester.service.metadata.create(ADMIN, exact, metadata)
+    const digits = ['0', '1e-400', '9007199254740992', '9007199254740993', '8.390934408034852114784056e69']
+    const data = digits.map((n, i) => jsonObject(`{"_id":"${i}","n":${n}}`))
+    assert.equal((await tester.service.data.insert(ADMIN, exact, { data })).status, 'COMPLETE')
+    const values = {
+      count: { $count: true },
+      different: { $distinct: 'n' },
+      least: { $min: 'n' },
+      greatest: { $max: 'n' },
+    }
+    const target = { entity: 'reading', version: '1.0.0' }
+    const grouped = await tester.service.data.aggregate(ADMIN, target, { groupBy: ['n'], values })
+    assert.deepEqual(grouped.processed, [
+      '{"n":0,"count":2,"different":1,"least":0,"greatest":0}',
+      '{"n":9.007199254740992e+15,"count":2,"different":1,"least":9.007199254740992e+15,"greatest":9.007199254740992e+15}',
+      '{"n":8.390934408034853e+69,"count":1,"different":1,"least":8.390934408034853e+69,"greatest":8.390934408034853e+69}',
+    ])
+    const { processed } = await tester.service.data.aggregate(ADMIN, target, { values })
+    assert.deepEqual(processed, ['{"count":5,"different":3,"least":0,"greatest":8.390934408034853e+69}'])
+  })
 
   for (const { name, request, code, says } of REFUSALS) {
     void test(`aggregate: ${name} is refused`, async () => {

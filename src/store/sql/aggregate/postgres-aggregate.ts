@@ -39,6 +39,7 @@ function keyColumn(value: RowValue, { truncate, isWhole }: Keying): Column {
     return { ...plain(value, beginning.text), isCut }
   }
   if (value.field.type.family !== 'number') return plain(value, value.read)
+  if (isRounded(value)) return { select: nearest(value.read) }
   if (value.field.type.name === 'double') return { select: value.read, compared: double }
   return hasScale(value)
     ? { select: value.read, beside: scaleOf(value), shown: (column, scale) => `round(${column}, ${scale})` }
@@ -50,7 +51,7 @@ function aggregateColumn(op: FieldAggregate, value: RowValue): Column {
   const isDouble = field.type.name === 'double'
   switch (op) {
     case '$distinct':
-      return { select: sql`count(distinct ${read})` }
+      return { select: sql`count(distinct ${isRounded(value) ? nearest(read) : read})` }
     case '$sum':
       return { select: isDouble ? doubleSum(read) : sql`sum(${read})` }
     case '$avg': {
@@ -64,6 +65,15 @@ function aggregateColumn(op: FieldAggregate, value: RowValue): Column {
       return hasScale(value) ? { select: sql`round(${extreme}, ${scaleOf(value)})` } : plain(value, extreme)
     }
   }
+}
+
+/** Whether a value is that of a double, and another version may have stored more digits: equal doubles are one value. */
+function isRounded({ field, type }: RowValue): boolean {
+  return field.type.name === 'double' && type !== 'double'
+}
+
+function nearest(value: Fragment): Fragment {
+  return sql`${raw(FUNCTIONS.nearest.name)}(${value})`
 }
 
 function hasScale({ field }: RowValue): boolean {

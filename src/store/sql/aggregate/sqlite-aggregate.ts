@@ -86,36 +86,33 @@ function keyColumn(value: Reading, numbers: Numbers, truncate: Truncation | unde
     return { select: sql`smalt_period(${value.read()}, ${param(period)}, ${param(timeZone)})` }
   }
   if (numbers === 'native') return nativeColumn(value.read())
-  if (numbers === 'doubleDigits') {
-    const asDouble = (_: string, beside: string): string => `cast(${beside} as real)`
-    return {
-      select: orderKeyOf(value),
-      beside: sql`smalt_max(${value.text()})`,
-      compared: asDouble,
-      shown: asDouble,
-    }
-  }
+  if (numbers === 'doubleDigits') return { select: doubleOf(value) }
   if (numbers !== 'digits') return { select: value.read(), ...(numbers === 'double' && DOUBLE) }
   return { select: orderKeyOf(value), beside: sql`smalt_max(${value.text()})`, shown: (_, beside) => beside }
 }
 
 function aggregateColumn(op: FieldAggregate, value: Reading, numbers: Numbers): Column {
   if (op === '$distinct') {
-    return { select: sql`count(distinct ${hasDigits(numbers) ? orderKeyOf(value) : value.read()})` }
+    return { select: sql`count(distinct ${distinctly(value, numbers)})` }
   }
   const name = op.slice(1)
   if (numbers === 'native') return nativeAggregate(op, value.read())
   if (numbers === 'digits')
     return { select: sql`${raw(`smalt_${name}`)}(${value.text()})`, compared: orderKey }
   if (op === '$sum' || op === '$avg') return { select: sql`${raw(`smalt_double_${name}`)}(${value.text()})` }
-  if (numbers === 'doubleDigits') {
-    return { select: sql`cast(${raw(`smalt_${name}`)}(${value.text()}) as real)` }
-  }
+  if (numbers === 'doubleDigits') return { select: sql`${raw(name)}(${doubleOf(value)})` }
   return { select: sql`${raw(name)}(${value.read()})`, ...(numbers === 'double' && DOUBLE) }
 }
 
-function hasDigits(numbers: Numbers): boolean {
-  return numbers === 'digits' || numbers === 'doubleDigits'
+/** In a form in which equal values are the same. */
+function distinctly(value: Reading, numbers: Numbers): Fragment {
+  if (numbers === 'digits') return orderKeyOf(value)
+  return numbers === 'doubleDigits' ? doubleOf(value) : value.read()
+}
+
+/** By a function of ours, because SQLite does not round long digits to the nearest double. */
+function doubleOf({ text }: Reading): Fragment {
+  return sql`smalt_double(${text()})`
 }
 
 function nativeAggregate(op: Exclude<FieldAggregate, '$distinct'>, read: Fragment): Column {

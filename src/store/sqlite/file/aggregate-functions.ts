@@ -21,6 +21,9 @@ export function addAggregateFunctions(database: DatabaseSync): void {
     sum.count() === 0 ? null : sum.total() / sum.count(),
   )
   const options = { deterministic: true } as const
+  database.function('smalt_double', options, (text) =>
+    typeof text === 'string' && parseDecimal(text) ? Number(text) : null,
+  )
   database.function('smalt_average', options, (sum, count) =>
     typeof sum === 'string' ? averageOf(sum, Number(count)) : null,
   )
