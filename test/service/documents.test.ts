@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import { type Answer, type Ask, type TestServer, startTestServer } from '../support/server.ts'
-import { ANYONE } from '../support/service.ts'
+import { ANYONE, metadataDocument } from '../support/service.ts'
 import { onEveryStore } from '../support/store-kind.ts'
 
 const FIELDS: JsonObject = {
@@ -185,6 +185,40 @@ onEveryStore(() => {
     const counted = await server.ask('GET', `${path}?fields=boss%23`, { headers })
     assert.deepEqual([counted.status, counted.json], [200, { 'boss#': 1 }])
     assert.equal((await server.ask('GET', `${path}?fields=code`, { headers })).status, 304)
+  })
+
+  test('documents: joined documents have the form of the version in which they are read', async () => {
+    const date = { type: 'date' }
+    const chief = {
+      type: 'reference',
+      entity: 'worker',
+      query: { field: '_id', op: '=', rfield: '$parent.chiefId' },
+    }
+    await server.define('worker', { chiefId: { type: 'string' }, chief })
+    // Only the version that is asked knows the date; references of an entity to itself lead to the same version.
+    const version = { value: '2.0.0', changelog: 'dates' }
+    const newer = metadataDocument(
+      'worker',
+      { chiefId: { type: 'string' }, chief, born: date, pay: { type: 'bigdecimal' } },
+      { schema: { version } },
+    )
+    assert.equal((await server.ask('PUT', '/metadata/worker/2.0.0', { body: newer })).status, 200)
+    const chiefs = { _id: 'a', born: BORN, pay: 1.5 }
+    for (const body of [chiefs, { _id: 'b', chiefId: 'a' }]) {
+      const { status } = await server.ask('POST', '/documents/worker?version=2.0.0', { body })
+      assert.equal(status, 201)
+    }
+    const one = await server.ask('GET', '/documents/worker/b?version=2.0.0&fields=chief&numbers=text')
+    assert.deepEqual(one.json, { chief: [{ objectType: 'worker', ...chiefs, pay: '1.5' }] })
+    const filter = encodeURIComponent(`chief.*.born = "${BORN}"`)
+    const list = await server.ask('GET', `/documents/worker?version=2.0.0&filter=${filter}`)
+    assert.deepEqual(list.json.items[0].chief, [{ objectType: 'worker', ...chiefs }])
+
+    const { defaultVersion: _, ...info } = newer['entityInfo'] as JsonObject
+    const put = await server.ask('PUT', '/metadata/worker', { body: info })
+    assert.equal(put.status, 200, put.text)
+    const again = await server.ask('GET', '/documents/worker/b?version=2.0.0&fields=chief&numbers=text')
+    assert.deepEqual(again.json, one.json, 'no default version is needed')
   })
 
   test('documents: numbers=text sends large integers and decimals as texts', async () => {

@@ -10,11 +10,11 @@ import { during } from '../../base/work/work.ts'
 import { parseProjection } from '../../lang/parse/parse-projection.ts'
 import type { Named } from '../../lang/query.ts'
 import type { Update } from '../../lang/update.ts'
-import type { SimpleField } from '../../schema/field.ts'
+import type { ObjectField, SimpleField } from '../../schema/field.ts'
 import { type Deps, requestTimeOf } from '../deps.ts'
 import { find } from '../read/find.ts'
-import { resolveReading } from '../read/resolve-request.ts'
-import { readDelete, readInsert, readSave, readUpdate } from '../request/request.ts'
+import { type Reading, hasReferences, resolveReading } from '../read/resolve-request.ts'
+import { readDelete, readFind, readInsert, readSave, readUpdate } from '../request/request.ts'
 import type { DataResponse } from '../response.ts'
 import type { Asked, DocumentReply, DocumentService, DocumentTarget, Target } from '../service.ts'
 import { type Timed, noteIfSlow } from '../slow/timing.ts'
@@ -122,8 +122,10 @@ async function list(request: Request): Promise<DocumentReply> {
   const body = readList(asked.parameters)
   const form = formOf(request)
   const { processed = [], matchCount, next } = await find(deps, caller, { target, body })
-  const schema = deps.schemaOf(target.entity, target.version)
-  const items = charged(request, () => processed.map((text) => plainText(text, schema, form)))
+  const items = charged(request, () => {
+    const root = shownRoot(request, () => readFind(body, target, deps))
+    return processed.map((text) => plainText(text, root, form))
+  })
   const total = readFlag(asked.parameters, 'count') ? `,"total":${matchCount}` : ''
   const more = next === undefined ? '' : `,"next":"${next}"`
   const text = `{"items":[${items.join(',')}]${more}${total}}`
@@ -139,19 +141,27 @@ async function get(request: Naming): Promise<DocumentReply> {
   const found = await findOne(request, fields)
   if (!found) throw unknownDocument()
   if (condition && !isMet(condition, found)) throw preconditionFailed()
-  const isKnown =
-    tags && (tags.isAny || (tags.versions.includes(found.version) && !joinsOthers(request, fields)))
-  if (isKnown) {
-    return { status: 304, text: '', headers: tagHeader(found) }
-  }
-  return charged(request, () => shown(request, found, 200))
+  return charged(request, () => {
+    const root = shownRoot(request, () => ({ projection: parseProjection(fields, '') }))
+    // The version of the document does not change with the documents of references that are returned, too.
+    const joinsOthers = root !== rootOf(request)
+    const isKnown = tags && (tags.isAny || (tags.versions.includes(found.version) && !joinsOthers))
+    if (isKnown) return { status: 304, text: '', headers: tagHeader(found) }
+    return shown(request, found, { status: 200, root })
+  })
 }
 
-/** Whether documents of references are returned, too: the version of the document does not change with theirs. */
-function joinsOthers({ deps, target }: Request, fields: Json): boolean {
+function rootOf({ deps, target }: Request): ObjectField {
+  return deps.schemaOf(target.entity, target.version).root
+}
+
+/** The fields of the documents that a find returns. Those of joined documents are in the version that the find uses. */
+function shownRoot({ deps, target }: Request, readingOf: () => Omit<Reading, 'sort'>): ObjectField {
   const schema = deps.schemaOf(target.entity, target.version)
-  const reading = { projection: parseProjection(fields, ''), sort: [] }
-  return 'references' in resolveReading(reading, schema, deps)
+  if (!hasReferences(schema)) return schema.root
+  const { query, projection } = readingOf()
+  const resolved = resolveReading({ ...(query && { query }), projection, sort: [] }, schema, deps)
+  return 'references' in resolved ? resolved.references.root : schema.root
 }
 
 async function findOne(request: Naming, projection: Json): Promise<Returned | undefined> {
@@ -175,7 +185,7 @@ async function insertOne(request: Request, document: JsonObject): Promise<Docume
   const response = await charged(request, () => insert(deps, caller, readInsert(sent, target, deps)))
   const written = firstOf(response)
   if (faultOf(response) !== undefined || !written) return refusedReply(response, deps)
-  return shown(request, written, 201, locationHeader(written, target))
+  return shown(request, written, { status: 201, headers: locationHeader(written, target) })
 }
 
 /** Saves the document, and inserts it where there is none and the request allows that. */
@@ -194,7 +204,7 @@ async function replace(request: Naming, body: Json | undefined): Promise<Documen
     const saved = await saveOnce()
     const fault = faultOf(saved)
     const written = firstOf(saved)
-    if (fault === undefined && written) return shown(request, written, 200)
+    if (fault === undefined && written) return shown(request, written, { status: 200 })
     if (fault === 'store-crud:ConcurrentUpdate') throw await unmet(request, mayCreate)
     if (fault !== 'store-crud:SaveError') return refusedReply(saved, deps)
     if (!mayCreate) throw await untouched(request, condition, '; with ?upsert=true it is created')
@@ -234,7 +244,7 @@ async function patch(request: Naming, body: Json | undefined): Promise<DocumentR
       update(deps, caller, { ...readUpdate(sent, target, deps), update: steps }),
     )
     const written = firstOf(response)
-    if (faultOf(response) === undefined && written) return shown(request, written, 200)
+    if (faultOf(response) === undefined && written) return shown(request, written, { status: 200 })
     const isStale = faultOf(response) === 'store-crud:ConcurrentUpdate'
     if (!isStale && response.dataErrors?.length) return refusedReply(response, deps)
     if (!isStale) throw await untouched(request, condition)
@@ -321,20 +331,24 @@ function requireSameId(given: Json | undefined, { deps, target, id }: Naming): v
   throw new ServiceError('crud:InvalidRequest', 'the path names another "_id" than the body', { at: '/_id' })
 }
 
-function formOf({ deps, asked }: Request) {
-  return { schemaOf: deps.schemaOf, hasNumbersAsText: wantsNumbersAsText(asked) }
+function formOf({ asked }: Request) {
+  return { hasNumbersAsText: wantsNumbersAsText(asked) }
+}
+
+interface Shown {
+  readonly status: number
+  readonly headers?: readonly string[]
+  /** The fields of the document; those of the schema when absent. */
+  readonly root?: ObjectField
 }
 
 function shown(
   request: Request,
   returned: Returned,
-  status: number,
-  headers: readonly string[] = [],
+  { status, headers = [], root = rootOf(request) }: Shown,
 ): DocumentReply {
-  const { deps, target, asked } = request
-  const schema = deps.schemaOf(target.entity, target.version)
-  const text = plainText(returned.text, schema, formOf(request))
-  return { status, text, headers: [...tagHeader(returned), ...headers, ...preferenceHeader(asked)] }
+  const text = plainText(returned.text, root, formOf(request))
+  return { status, text, headers: [...tagHeader(returned), ...headers, ...preferenceHeader(request.asked)] }
 }
 
 function preferenceHeader({ prefer }: Asked): readonly string[] {

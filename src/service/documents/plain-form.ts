@@ -3,42 +3,40 @@ import { type Json, type JsonObject, isArray, isNumber, isObject, numberText } f
 import { parseTrusted } from '../../base/json/parse-trusted.ts'
 import { memoized } from '../../base/memo.ts'
 import { spend, spendParsing } from '../../base/work/work.ts'
-import type { Field, Fields, SimpleField } from '../../schema/field.ts'
-import { type Schema, allFields } from '../../schema/schema.ts'
+import type { Field, Fields, ObjectField, SimpleField } from '../../schema/field.ts'
+import { allFields } from '../../schema/schema.ts'
 import type { JsonText } from '../response.ts'
 
 interface Form {
-  readonly schemaOf: (entity: string, version: string | undefined) => Schema
   /** Whether integers beyond ±2^53 and decimals become text. */
   readonly hasNumbersAsText: boolean
 }
 
-/** The document in its plain form; the text itself if nothing in it can differ. */
-export function plainText(text: JsonText, schema: Schema, form: Form): JsonText {
-  if (!canDiffer(schema) && !form.hasNumbersAsText) return text
+/**
+ * The document in its plain form; the text itself if nothing in it can differ. In `root`, the references whose documents
+ * are in the text are arrays of them.
+ */
+export function plainText(text: JsonText, root: ObjectField, form: Form): JsonText {
+  if (!canDiffer(root) && !form.hasNumbersAsText) return text
   spend(text.length >> 3)
-  const dates = form.hasNumbersAsText ? undefined : dateMembers(schema)
+  const dates = form.hasNumbersAsText ? undefined : dateMembers(root)
   if (dates) return text.replace(dates, '"$1":"$2-$3-$4T$5Z"')
   spendParsing(text.length)
-  return JSON.stringify(plainMembers(parseTrusted(text) as JsonObject, schema.root.fields, form))
+  return JSON.stringify(plainMembers(parseTrusted(text) as JsonObject, root.fields, form))
 }
 
-/** Documents of references have schemas of their own, which are looked up only if there are any. */
-const canDiffer = memoized((schema: Schema): boolean =>
-  allFields(schema.root.fields).some(
-    (field) => field.kind === 'reference' || isDate(field) || hasDates(field),
-  ),
+const canDiffer = memoized((root: ObjectField): boolean =>
+  allFields(root.fields).some((field) => isDate(field) || hasDates(field)),
 )
 
 /**
  * Finds the members of a document that are dates in its text, which is several times as fast as parsing it. Undefined if
  * the name and the value of a member do not tell whether it is one.
  */
-const dateMembers = memoized((schema: Schema): RegExp | undefined => {
-  const fields = [...allFields(schema.root.fields)]
+const dateMembers = memoized((root: ObjectField): RegExp | undefined => {
+  const fields = [...allFields(root.fields)]
   const names = new Set(fields.filter(isDate).map(({ name }) => name))
   const isAmbiguous = (field: Field): boolean =>
-    field.kind === 'reference' ||
     field.isMixed === true ||
     hasDates(field) ||
     mayHaveObjects(field) ||
@@ -83,11 +81,8 @@ function plainValue(value: Json, field: Field, form: Form): Json {
       return isObject(value) ? plainMembers(value, field.fields, form) : value
     case 'array':
       return isArray(value) ? value.map((each) => plainValue(each, field.element, form)) : value
-    case 'reference': {
-      if (!isArray(value)) return value
-      const { root } = form.schemaOf(field.entity, field.versionValue)
-      return value.map((each) => plainValue(each, root, form))
-    }
+    case 'reference':
+      return value
   }
 }
 

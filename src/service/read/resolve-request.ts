@@ -43,7 +43,7 @@ export function resolveAggregating({ query, aggregation }: Aggregating, schema: 
   return { ...(query && { query: resolveQuery(query, scope) }), aggregation: resolved }
 }
 
-interface Reading {
+export interface Reading {
   readonly query?: Query<Named>
   readonly projection: Projection<Named>
   readonly sort: readonly SortKey<Named>[]
@@ -105,6 +105,6 @@ function fits(holder: Schema, reference: ReferenceField, target: Schema): boolea
 /** By reference, which belongs to one compiled schema, and by target. */
 const fitting = memoized((_reference: ReferenceField) => new WeakMap<Schema, boolean>())
 
-const hasReferences = memoized((schema: Schema) =>
+export const hasReferences = memoized((schema: Schema) =>
   allFields(schema.root.fields).some(({ kind }) => kind === 'reference'),
 )
