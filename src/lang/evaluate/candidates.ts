@@ -31,6 +31,17 @@ export function comparables(seen: Seen, ref: FieldRef): readonly (Json | undefin
   return candidates(seen, ref).map(asCompared(ref.field))
 }
 
+/**
+ * The same in a stored document, as a store reads it: the size of an array is the one that was stored with it. Versions
+ * in which the array is a value of type any store none.
+ */
+export function storedComparables(seen: Seen, ref: FieldRef): readonly (Json | undefined)[] {
+  const last = ref.steps.at(-1)
+  if (typeof last !== 'string' || !last.endsWith('#')) return comparables(seen, ref)
+  const holders = candidates(seen, { ...ref, steps: ref.steps.slice(0, -1) })
+  return holders.map((holder) => member(holder, last)).map(asCompared(ref.field))
+}
+
 /** Whether the field has exactly one candidate in every document. */
 export function hasOneCandidate({ steps, field }: FieldRef): boolean {
   return field.kind !== 'array' && !steps.includes('*')

@@ -7,7 +7,7 @@ import { type Json, isNumber, numberText } from '../../base/json/json.ts'
 import { spend } from '../../base/work/work.ts'
 import { documentWords, scoreOfWords } from '../../schema/document-words.ts'
 import { compareValues } from '../../schema/types.ts'
-import { type Seen, comparables } from './candidates.ts'
+import { type Seen, comparables, storedComparables } from './candidates.ts'
 import type { FieldRef } from '../resolve/scope.ts'
 import type { TextSearch } from '../query.ts'
 import type { SortKey } from '../sort.ts'
@@ -34,7 +34,7 @@ export function compileSort(
 }
 
 /**
- * The values by which a document is sorted, one for each key. `sources` are those of the keys that lead through
+ * The values by which a store sorts a document, one for each key. `sources` are those of the keys that lead through
  * references, in their order: the document at the end of the way, or a number of documents; undefined if there is none.
  */
 export function sortValues(
@@ -44,14 +44,18 @@ export function sortValues(
 ): readonly Json[] {
   const next = sources.values()
   return sort.map((key) =>
-    key.field.joined ? joinedSortValue(next.next().value, key) : sortValue({ value }, key),
+    key.field.joined ? joinedSortValue(next.next().value, key) : storedSortValue(value, key),
   )
 }
 
 /** The value of a key that leads through references, from what is at the end of the way. */
 export function joinedSortValue(source: Json | undefined, key: SortKey<FieldRef>): Json {
   if (source === undefined) return null
-  return key.field.joined?.counted ? source : sortValue({ value: source }, key)
+  return key.field.joined?.counted ? source : storedSortValue(source, key)
+}
+
+function storedSortValue(value: Json, key: SortKey<FieldRef>): Json {
+  return sortValue({ value }, key, storedComparables)
 }
 
 type Directions = readonly Pick<SortKey<FieldRef>, 'descending'>[]
@@ -117,9 +121,13 @@ function scoreOf(value: Json | undefined, query: TextSearch<FieldRef>): number {
 }
 
 /** The value that stands for all candidates of the key: the least ascending, the greatest descending. */
-function sortValue(seen: Seen, { field, descending }: SortKey<FieldRef>): Json {
+function sortValue(
+  seen: Seen,
+  { field, descending }: SortKey<FieldRef>,
+  candidatesOf: typeof comparables = comparables,
+): Json {
   if (field.score) return field.score.reduce((sum, each) => sum + scoreOf(seen.value, each), 0)
-  const candidates = comparables(seen, field)
+  const candidates = candidatesOf(seen, field)
   spend(candidates.length)
   let best = candidates[0] ?? null
   for (let i = 1; i < candidates.length; i++) {

@@ -66,6 +66,39 @@ onEveryStore(() => {
     assert.deepEqual(idsOf(await tester.find('person', { ...BY_RANK, page: {} })).length, 5)
   })
 
+  test('page: sorted by the size of an array that another version stored without one', async () => {
+    await using tester = await openTestService()
+    const { service } = tester
+    const entity = 'basket'
+    await tester.define(entity, { list: { type: 'any' }, o: { type: 'any' } })
+    const version = { value: '2.0.0', changelog: 'typed' }
+    const list = { type: 'array', items: { type: 'integer' } }
+    const typed = { list, o: { type: 'object', fields: { list } } }
+    const metadata = metadataDocument(entity, typed, {
+      info: { defaultVersion: '2.0.0' },
+      schema: { version },
+    })
+    await service.metadata.create(ADMIN, { entity, version: '2.0.0' }, metadata)
+    for (const [given, ids] of [
+      ['1.0.0', 'abcd'],
+      ['2.0.0', 'efgh'],
+    ] as const) {
+      const data = Array.from(ids, (_id, i) => ({ _id, list: [1, 2, 3].slice(i), o: { list: [1].slice(i) } }))
+      const { status } = await service.data.insert(ADMIN, { entity, version: given }, { data })
+      assert.equal(status, 'COMPLETE')
+    }
+    for (const path of ['list#', 'o.list#']) {
+      for (const direction of ['$asc', '$desc']) {
+        const body = { projection: { field: '_id' }, sort: { [path]: direction } }
+        const { processed } = await service.data.find(ADMIN, { entity }, body)
+        let pages = 0
+        const between = async (): Promise<void> => assert.ok(++pages <= 8, `${path} ${direction} has no end`)
+        const walked = await walk({ service, entity, body, size: 1, between })
+        assert.deepEqual(walked, processed, `${path} ${direction}`)
+      }
+    }
+  })
+
   test('page: matches are counted only on request', async () => {
     await using tester = await openPeople()
     const query = { field: 'city', op: '=', rvalue: 'Bern' }
