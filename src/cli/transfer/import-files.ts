@@ -137,9 +137,14 @@ async function importFile(
   let position = begin
   try {
     const records = recordsOf(file, csv)
-    for await (const each of ahead(
-      batchesOf(records, { count: batch, bytes: BATCH_BYTES, skip: begin.records }),
-    )) {
+    const batches = batchesOf(records, {
+      count: batch,
+      bytes: BATCH_BYTES,
+      skip: begin.records,
+      // together with others it might be more than one request may hold
+      isAlone: ({ bytes }) => bytes > BATCH_BYTES,
+    })
+    for await (const each of ahead(batches)) {
       const key = `${position.id}-${position.attempt}-${position.file}-${each.first}`
       const outcome = await sendBatch(sender, each.records, key)
       if (sender.isAtomic && outcome.failures.length > 0) {

@@ -254,6 +254,16 @@ onEveryStore((kind) => {
     }
   })
 
+  test('import: a large document after small ones, as large as one request may hold', async () => {
+    await define('large')
+    const small = Array.from({ length: 38 }, (_, i) => ({ _id: `s${i}`, name: 'x'.repeat(100_000) }))
+    const documents = [...small, { _id: 'large', name: 'y'.repeat(14_000_000) }, { _id: 'last', name: 'z' }]
+    const file = write('large.ndjson', documents.map((each) => `${JSON.stringify(each)}\n`).join(''))
+    const { code, out, err } = await run('import', file, '--entity', 'large', '--json')
+    assert.equal(code, 0, err)
+    assert.equal(JSON.parse(out).imported, documents.length)
+  })
+
   test('import --infer: shows metadata first, and creates the entity when told so', async () => {
     const file = write('people.csv', 'id,name,born\n1,Ann,2024-01-02T03:04:05Z\n2,Bob,2023-01-02T03:04:05Z\n')
     const shown = await run('import', file, '--entity', 'people', '--infer')
