@@ -13,7 +13,7 @@ import type { FileImportFlags } from './import-flags.ts'
 import { type ImportState, type Position, openState } from './import-state.ts'
 import { inferAndCreate } from './infer-files.ts'
 import { type Rejects, openRejects } from './rejects.ts'
-import { STANDARD_INPUT, type SourceFile, delimiterFrom, recordsOf, sourceFiles } from './source-files.ts'
+import { type SourceFile, delimiterFrom, recordsOf, refuseReadOnce, sourceFiles } from './source-files.ts'
 
 const BATCH = 1_000
 const MAX_BATCH = 10_000
@@ -37,8 +37,7 @@ export async function runImportFiles(
   const batch = countFrom('--batch', flags.batch) ?? BATCH
   if (batch > MAX_BATCH) throw usageError(`--batch must be at most ${MAX_BATCH}`)
   const files = sourceFiles(paths, flags.format)
-  if (flags.resume !== undefined && paths.includes(STANDARD_INPUT))
-    throw usageError('standard input cannot be read a second time, so it takes no --resume')
+  if (flags.resume !== undefined) refuseReadOnce(files, '--resume')
   if (flags.delimiter !== undefined && !files.some(({ format }) => format === 'csv'))
     throw usageError('--delimiter is only for CSV')
   const client = createClient(flags, environment)

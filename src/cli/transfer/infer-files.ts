@@ -4,9 +4,8 @@ import type { CsvOptions } from '../../records/csv.ts'
 import { inferMetadata } from '../../records/infer/infer.ts'
 import { RecordsError } from '../../records/record.ts'
 import { EXIT, Exit } from '../exit.ts'
-import { usageError } from '../usage-error.ts'
 import type { FileImportFlags } from './import-flags.ts'
-import { STANDARD_INPUT, type SourceFile, recordsOf } from './source-files.ts'
+import { type SourceFile, recordsOf, refuseReadOnce } from './source-files.ts'
 
 interface Inferring {
   readonly entity: string
@@ -20,8 +19,7 @@ export async function inferAndCreate(
   files: readonly SourceFile[],
   { entity, flags, csv }: Inferring,
 ): Promise<boolean> {
-  if (files.some(({ path }) => path === STANDARD_INPUT))
-    throw usageError('standard input cannot be read a second time, so it takes no --infer')
+  refuseReadOnce(files, '--infer')
   const version = flags.version ?? '1.0.0'
   const { metadata, notes } = await inferMetadata(allRecords(files, csv), {
     entity,

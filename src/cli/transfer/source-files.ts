@@ -15,9 +15,11 @@ export interface SourceFile {
   /** 0 for standard input. */
   readonly bytes: number
   readonly modified: number
+  /** Whether what was read is gone, as with standard input and every other pipe. */
+  readonly isReadOnce: boolean
 }
 
-export const STANDARD_INPUT = '-'
+const STANDARD_INPUT = '-'
 
 const FORMAT_OF: Readonly<Record<string, FileFormat>> = {
   '.ndjson': 'ndjson',
@@ -46,11 +48,20 @@ function formatOf(path: string): FileFormat {
   )
 }
 
-function sizeOf(path: string): Pick<SourceFile, 'bytes' | 'modified'> {
-  if (path === STANDARD_INPUT) return { bytes: 0, modified: 0 }
+/** For options that read the files again, at once or when the command is repeated. */
+export function refuseReadOnce(files: readonly SourceFile[], option: string): void {
+  const file = files.find(({ isReadOnce }) => isReadOnce)
+  if (!file) return
+  const shown = file.path === STANDARD_INPUT ? 'standard input' : `${file.path}, which is no regular file,`
+  throw usageError(`${shown} cannot be read a second time, so it takes no ${option}`)
+}
+
+function sizeOf(path: string): Pick<SourceFile, 'bytes' | 'modified' | 'isReadOnce'> {
+  if (path === STANDARD_INPUT) return { bytes: 0, modified: 0, isReadOnce: true }
   try {
     const stat = statSync(path)
-    if (!stat.isDirectory()) return { bytes: stat.size, modified: Math.round(stat.mtimeMs) }
+    if (!stat.isDirectory())
+      return { bytes: stat.size, modified: Math.round(stat.mtimeMs), isReadOnce: !stat.isFile() }
   } catch (error) {
     throw new Exit(EXIT.failed, `${path} cannot be read: ${(error as Error).message}`)
   }

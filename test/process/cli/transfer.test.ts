@@ -391,6 +391,15 @@ const MISUSED: readonly [args: readonly string[], problem: RegExp][] = [
     ['import', '-', '--entity', 'e', '--format', 'csv', '--resume', 'p'],
     /standard input cannot be read a second time/,
   ],
+  [['import', '-', '--entity', 'e', '--format', 'csv', '--infer'], /standard input cannot be read a second/],
+  [
+    ['import', '/dev/null', '--entity', 'e', '--format', 'csv', '--infer', '--yes'],
+    /\/dev\/null, which is no regular file, cannot be read a second time, so it takes no --infer/,
+  ],
+  [
+    ['import', '/dev/null', '--entity', 'e', '--format', 'csv', '--resume', 'p'],
+    /\/dev\/null, which is no regular file, cannot be read a second time, so it takes no --resume/,
+  ],
   [['import', 'x.csv', '--entity', 'e', '--on-error', 'go'], /--on-error must be stop or skip/],
   [['import', '-', '--entity', 'e', '--format', 'ndjson', '--delimiter', ';'], /--delimiter is only for CSV/],
   [['import', 'x.csv', '--entity', 'e', '--rejects', 'r'], /--rejects is only for --on-error skip/],
