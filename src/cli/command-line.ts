@@ -14,6 +14,7 @@ import { ALIASES, usageError } from './usage-error.ts'
 
 /** Sets the exit code of the process; throws unexpected errors. */
 export async function runCommandLine(args: readonly string[]): Promise<void> {
+  watchOutput()
   try {
     await run(args)
   } catch (error) {
@@ -23,6 +24,20 @@ export async function runCommandLine(args: readonly string[]): Promise<void> {
     else if (isSystemError(error)) fail(EXIT.failed, error.message)
     else throw error
   }
+}
+
+/**
+ * Without a listener, an error of standard output or standard error would end the command in the middle of its work. A
+ * reader such as `head` may leave before the end, which is no failure; a full disk is one.
+ */
+function watchOutput(): void {
+  const { stdout, stderr } = process
+  // tests have outputs of their own
+  if (typeof stdout.on !== 'function') return
+  stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') fail(EXIT.failed, `the output cannot be written: ${error.message}`)
+  })
+  stderr.on('error', () => undefined)
 }
 
 /** Such as a file that cannot be written: no mistake of the program, and the message names the call. */

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { startCli } from '../../support/cli-process.ts'
 import { type Ended, runCommand } from '../../support/command.ts'
 import { PROGRAM } from '../../support/program.ts'
 
@@ -105,6 +106,33 @@ for (const [rule, args, code, out, err] of ENDS) {
     assert.equal(ended.code, code)
   })
 }
+
+for (const args of [['help'], ['config'], ['completion', 'bash'], ['token', 'list', '--json']]) {
+  test(`smalt ${args.join(' ')}: a reader who leaves early is no failure`, async () => {
+    const { child, ended } = startCli(args, { cwd: scratch })
+    child.stdout!.destroy()
+    const { code, err } = await ended
+    assert.deepEqual([code, /Error|EPIPE/.test(err)], [0, false], err)
+  })
+}
+
+test('smalt token add: nobody reads its messages, and it goes on', async () => {
+  const { child, ended } = startCli(['token', 'add', '--principal', 'ann', '--data', 'unread'], {
+    cwd: scratch,
+  })
+  child.stderr!.destroy()
+  const { code, out } = await ended
+  assert.deepEqual([code, out.startsWith('smalt_')], [0, true])
+})
+
+test('smalt help: what does not fit on the disk is a failure', { skip: !existsSync('/dev/full') }, () => {
+  const command = [process.execPath, PROGRAM, 'help']
+  const { status, stderr } = spawnSync('sh', ['-c', '"$0" "$@" > /dev/full', ...command], {
+    encoding: 'utf8',
+  })
+  assert.deepEqual([status, stderr.split('\n').length], [1, 2], stderr)
+  assert.match(stderr, /^smalt: the output cannot be written: ENOSPC/)
+})
 
 test('config: prints what is in effect as JSON', async () => {
   const environment = { SMALT_PORT: '8', SMALT_HOST: 'localhost' }
