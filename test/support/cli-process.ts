@@ -11,7 +11,11 @@ export interface CliProcess {
 
 export function startCli(
   args: readonly string[],
-  { environment = {}, cwd = process.cwd(), input = '' }: Surroundings & { readonly input?: string } = {},
+  {
+    environment = {},
+    cwd = process.cwd(),
+    input = '',
+  }: Surroundings & { readonly input?: string | Uint8Array } = {},
 ): CliProcess {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('SMALT_'))
   const child = spawn(process.execPath, [PROGRAM, ...args], {

@@ -11,15 +11,23 @@ export async function readInput(text: string | undefined, mark: string): Promise
   }
   const input = await standardInput()
   if (input.trim() === '') throw usageError('standard input is empty; send documents as JSON')
-  const lines = input.split('\n').filter((line) => line.trim() !== '')
-  const isByLine = lines.length > 1 && lines.every((line) => /^\s*\{.*\}\s*$/.test(line))
+  const lines = input
+    .split('\n')
+    .map((text, i) => ({ text, number: i + 1 }))
+    .filter(({ text }) => text.trim() !== '')
+  const isByLine = lines.length > 1 && lines.every(({ text }) => /^\s*\{.*\}\s*$/.test(text))
   return isByLine
-    ? lines.map((line, i) => jsonFrom(line, `line ${i + 1} of standard input`))
+    ? lines.map(({ text, number }) => jsonFrom(text, `line ${number} of standard input`))
     : jsonFrom(input, 'standard input')
 }
 
 async function standardInput(): Promise<string> {
   const chunks: Buffer[] = []
   for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
-  return Buffer.concat(chunks).toString('utf8')
+  try {
+    // also takes a byte order mark away
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks))
+  } catch {
+    throw usageError('standard input is not valid UTF-8')
+  }
 }

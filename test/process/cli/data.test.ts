@@ -59,6 +59,15 @@ onEveryStore(() => {
     const args = ['insert', 'employee', '--url', smalt.url, '--role', 'hr', '--format', 'json']
     const ended = await startCli(args, { cwd: scratch, input }).ended
     assert.deepEqual([ended.code, JSON.parse(ended.out)], [0, [{ _id: '2' }, { _id: '3' }]], ended.err)
+    const latin = startCli(args, {
+      cwd: scratch,
+      input: Buffer.from('{"_id":"4","name":"Zo\u00eb"}', 'latin1'),
+    })
+    const refused = await latin.ended
+    assert.deepEqual([refused.code, refused.out], [2, ''])
+    assert.match(refused.err, /standard input is not valid UTF-8/)
+    const broken = await startCli(args, { cwd: scratch, input: '\n\n{"_id":"4"}\n{"_id":}\n' }).ended
+    assert.match(broken.err, /line 4 of standard input is not valid JSON/)
     const again = await run(['insert', 'employee', ann, '--role', 'hr'])
     assert.deepEqual([again.code, again.out], [6, ''])
     assert.match(again.err, /store-crud:Duplicate/)
