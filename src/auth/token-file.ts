@@ -194,7 +194,8 @@ function copyOwnership(handle: number, { uid, gid, mode }: Stats, file: string):
 async function acquireLock(lock: string): Promise<void> {
   for (const deadline = Date.now() + LOCK_WAIT_MS; ; await sleep(LOCK_RETRY_MS)) {
     try {
-      writeFileSync(lock, String(process.pid), { flag: 'wx', mode: 0o600 })
+      // empty: on a full disk, a file with content would be created, but not written, and stay
+      closeSync(openSync(lock, 'wx', 0o600))
       return
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST')

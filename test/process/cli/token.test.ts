@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -75,6 +75,18 @@ test('token: what is added is listed without its secret, and can be revoked', as
   assert.equal(again.code, 1)
   assert.match(again.err, /there is no token/)
 })
+
+test(
+  'token: a full disk leaves no lock behind',
+  { skip: process.platform === 'win32' && 'needs the ulimit of a Unix shell' },
+  async () => {
+    const args = [process.execPath, PROGRAM, 'token', 'add', '--principal', 'ann', '--data', 'crowded']
+    const { status } = spawnSync('sh', ['-c', 'ulimit -f 0; exec "$0" "$@"', ...args], { cwd: scratch })
+    assert.equal(status, 1)
+    assert.deepEqual(readdirSync(join(scratch, 'crowded')), [])
+    assert.equal((await run(args.slice(2))).code, 0)
+  },
+)
 
 test('token: a claim that is given several times is a list', async () => {
   const data = ['--data', './claims']
