@@ -19,9 +19,14 @@ export interface BackupSettings {
   readonly keep: number
 }
 
+interface Datasource {
+  readonly name: string
+  readonly location: string
+}
+
 interface BackupDeps {
   readonly settings: BackupSettings | undefined
-  readonly datasources: readonly { readonly name: string; readonly location: string }[]
+  readonly datasources: readonly Datasource[]
   readonly store: Pick<Database, 'locks'>
   readonly now: () => Date
   readonly onInternalError: (error: unknown) => void
@@ -30,10 +35,10 @@ interface BackupDeps {
 export function backupService(deps: BackupDeps): BackupService & AsyncDisposable {
   const { settings } = deps
   let running: Promise<readonly Backup[]> | undefined
-  const make = async (): Promise<readonly Backup[]> => {
+  const make = async (datasources: readonly Datasource[]): Promise<readonly Backup[]> => {
     if (running)
       throw new ServiceError('crud:Unavailable', 'a backup is being made; ask again when it is done')
-    running = makeAll(deps, settings!)
+    running = makeAll(datasources, deps, settings!)
     try {
       return await running
     } finally {
@@ -43,7 +48,8 @@ export function backupService(deps: BackupDeps): BackupService & AsyncDisposable
   const schedule =
     settings?.everyMs === undefined
       ? undefined
-      : startSchedule(deps, settings.everyMs, () => running ?? make())
+      : // one that is running was requested, so it is of all datasources
+        startSchedule(deps, settings.everyMs, (datasource) => running ?? make([datasource]))
   return {
     async make(caller) {
       requirePermission(caller, 'backup.make')
@@ -51,7 +57,7 @@ export function backupService(deps: BackupDeps): BackupService & AsyncDisposable
         const message = 'there is no place for backups: set backup.directory in the configuration'
         throw new ServiceError('crud:InvalidRequest', message)
       }
-      return { backups: (await make()).map(reported) }
+      return { backups: (await make(deps.datasources)).map(reported) }
     },
     async [Symbol.asyncDispose]() {
       schedule?.[Symbol.dispose]()
@@ -67,12 +73,16 @@ function reported(made: Backup): Omit<Backup, 'elsewhere'> {
 }
 
 /** Each datasource has a file of its own, of its own moment. */
-async function makeAll(deps: BackupDeps, settings: BackupSettings): Promise<readonly Backup[]> {
+async function makeAll(
+  datasources: readonly Datasource[],
+  { now }: Pick<BackupDeps, 'now'>,
+  settings: BackupSettings,
+): Promise<readonly Backup[]> {
   const { directory } = settings
   await mkdir(directory, { recursive: true, mode: 0o700 })
-  const stamp = deps.now().toISOString().replaceAll(/[-:.]/g, '')
+  const stamp = now().toISOString().replaceAll(/[-:.]/g, '')
   const made: Backup[] = []
-  for (const { name, location } of deps.datasources) {
+  for (const { name, location } of datasources) {
     made.push(await inThread({ from: location, file: join(directory, `smalt-${stamp}-${name}${ENDING}`) }))
     await removeOld(name, settings)
   }
@@ -117,34 +127,47 @@ function isBackup(file: string, name: string): boolean {
 
 /**
  * A lock of the store that lasts for one period decides which process makes the backup, and outlives restarts. After a
- * failure it is released, and the next round tries again.
+ * failure it is released, and the next round tries again. Each datasource has a lock of its own: where one cannot be backed
+ * up, new backups of the others would replace their older ones with every try.
  */
-function startSchedule(deps: BackupDeps, everyMs: number, make: () => Promise<unknown>): Disposable {
-  const request = { domain: OWN_DOMAIN, resource: 'backup', ttlMs: everyMs }
-  const round = async (): Promise<void> => {
+function startSchedule(
+  deps: BackupDeps,
+  everyMs: number,
+  make: (datasource: Datasource) => Promise<unknown>,
+): Disposable {
+  const turnOf = async (datasource: Datasource): Promise<void> => {
+    const request = { domain: OWN_DOMAIN, resource: `backup ${datasource.name}`, ttlMs: everyMs }
     const owner = randomUUID()
     const nowMs = deps.now().getTime()
     const { count } = await deps.store.locks.change({ ...request, operation: 'acquire', owner, nowMs })
     if (count === undefined) return
     try {
-      await make()
+      await make(datasource)
     } catch (error) {
       await deps.store.locks.change({ ...request, operation: 'release', owner, nowMs })
       throw error
     }
+  }
+  let isEnded = false
+  const round = async (): Promise<void> => {
+    for (const datasource of deps.datasources)
+      if (!isEnded) await turnOf(datasource).catch(deps.onInternalError)
   }
   let isIdle = true
   const timer = setInterval(
     () => {
       if (!isIdle) return
       isIdle = false
-      void round()
-        .catch(deps.onInternalError)
-        .finally(() => (isIdle = true))
+      void round().finally(() => (isIdle = true))
     },
     Math.min(everyMs, ROUND_MS),
   ).unref()
-  return { [Symbol.dispose]: () => clearInterval(timer) }
+  return {
+    [Symbol.dispose]() {
+      isEnded = true
+      clearInterval(timer)
+    },
+  }
 }
 
 /** No client can name it: whoever had this lock would keep the service from making backups. */

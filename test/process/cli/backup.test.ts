@@ -2,7 +2,15 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -309,6 +317,34 @@ test('backup: the service makes them on request and on a schedule, and keeps the
   assert.ok(kept.length <= 2, kept.join())
   const nobody = { ...callerWith(), permissions: new Set<never>() }
   await assert.rejects(service.backups.make(nobody), /permission backup.make/)
+})
+
+test('backup: a datasource that cannot be backed up neither delays nor repeats the backups of others', async () => {
+  await using place = await freshPlace('sqlite')
+  await using lost = await freshPlace('sqlite')
+  await using other = await freshPlace('sqlite')
+  const backups = join(directory, 'partly')
+  const failures: string[] = []
+  // nearly no time passes, so each datasource is due once
+  let time = Date.parse('2024-01-02T03:04:05Z')
+  await using _service = await openService({
+    datasources: [
+      { name: 'default', location: place.location },
+      { name: 'lost', location: lost.location },
+      { name: 'other', location: other.location },
+    ],
+    limits: DEFAULT_LIMITS,
+    now: () => new Date(time++),
+    onInternalError: (error) => failures.push((error as Error).message),
+    backup: { directory: backups, everyMs: 500, keep: 2 },
+  })
+  const lostFile = join(lost.location.replace(/^sqlite:/, ''), 'smalt.db')
+  renameSync(lostFile, `${lostFile}.gone`)
+  const deadline = performance.now() + 60_000
+  while (failures.length < 4 && performance.now() < deadline) await sleep(20)
+  assert.match(failures[3] ?? '', /the backup was not made: there is no store in/)
+  const made = readdirSync(backups).map((file) => file.replace(/^smalt-\w+-(\w+)\.jsonl\.gz$/, '$1'))
+  assert.deepEqual(made.sort(), ['default', 'other'])
 })
 
 test('backup: no lock of a client keeps the service from making them', async () => {
