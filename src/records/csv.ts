@@ -51,15 +51,19 @@ export async function* readRows(
   source.pipe(parser)
   let line = 1
   let bytes = 0
+  let emptyLines = 0
   try {
     for await (const each of parser as AsyncIterable<{
-      info: { lines: number; bytes: number }
+      info: { lines: number; empty_lines: number; bytes: number }
       record: Cell[]
     }>) {
       const { info, record } = each
-      yield { line, cells: record, bytes: info.bytes - bytes }
+      // the parser counts the lines up to the end of a row, and skips empty ones before its begin
+      const begunOn = line + info.empty_lines - emptyLines
+      yield { line: begunOn, cells: record, bytes: info.bytes - bytes }
       line = info.lines + 1
       bytes = info.bytes
+      emptyLines = info.empty_lines
     }
   } catch (error) {
     if (!(error instanceof CsvError)) throw error

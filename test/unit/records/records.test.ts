@@ -171,6 +171,14 @@ test('ndjson: empty lines count', async () => {
   assert.deepEqual(await read('ndjson', '\n\n{"a":1}\n\n \n{"a":2}', 1), ['3 {"a":1}', '6 {"a":2}'])
 })
 
+test('csv: empty lines count', async () => {
+  const rows = ['4 {"a":"1"}', '6 {"a":"x\\n\\ny"}', '12 {"a":"2"}', '13 {"a":"3"}']
+  for (const end of ['\n', '\r\n']) {
+    const text = ['', '', 'a', '1', '', '"x\n\ny"', '', '', '', '2', '3'].join(end)
+    assert.deepEqual(await read('csv', text), rows, JSON.stringify(end))
+  }
+})
+
 test('delimiter: the one that separates most cells, outside of quotes', () => {
   const cases = [
     ['a,b;c,d', ','],
