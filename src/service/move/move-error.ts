@@ -34,6 +34,9 @@ export function asForeseen(error: unknown): unknown {
   if (error instanceof UnfitError || error instanceof IncompleteImportError) {
     return new MoveError('failed', error.message, error)
   }
+  // such as an error of the disk, or a quota that is used up
+  if ((error as NodeJS.ErrnoException).code === 'ERR_SQLITE_ERROR')
+    return new MoveError('failed', `SQLite reports: ${messageOf(error)}`, error)
   if (!(error instanceof ServiceError)) return error
   if (error.code !== 'crud:Unavailable') return new MoveError('failed', error.message, error)
   return new MoveError('unreachable', `${error.message}${beneath(error)}`, error)

@@ -252,6 +252,35 @@ onEveryStore(() => {
   })
 })
 
+test(
+  'restore, move: without room in the target they fail with a message, and can be repeated',
+  { skip: process.platform === 'win32' && 'needs the ulimit of a Unix shell' },
+  async () => {
+    await using place = await freshPlace('sqlite')
+    await using target = await freshPlace('sqlite')
+    {
+      await using service = await openServiceAt(place.location)
+      const body = metadataDocument('log', { text: { type: 'string' } }, { info: { datastore: {} } })
+      await service.metadata.create(ADMIN, { entity: 'log', version: '1.0.0' }, body)
+      const data = Array.from({ length: 40 }, () => ({ text: 'x'.repeat(100_000) }))
+      await service.data.insert(ADMIN, { entity: 'log' }, { data })
+    }
+    const file = freshFile()
+    await makeBackup({ from: place.location, file })
+    const commands = [
+      ['restore', file, '--store', target.location],
+      ['move', '--from', place.location, '--to', target.location],
+    ]
+    for (const args of commands) {
+      const limited = ['-c', 'ulimit -f 2000; exec "$0" "$@"', process.execPath, PROGRAM, ...args]
+      const { status, stderr } = spawnSync('sh', limited, { encoding: 'utf8' })
+      assert.deepEqual([status, /^smalt: SQLite reports: .+\n$/.test(stderr)], [1, true], stderr)
+    }
+    const { code, err } = await runCommand(commands[0]!)
+    assert.equal(code, 0, err)
+  },
+)
+
 test('backup: documents in other datasources are not part of it, and the command says so', async () => {
   await using place = await freshPlace('sqlite')
   await using other = await freshPlace('sqlite')
