@@ -104,9 +104,22 @@ function whole(field: string): JsonObject {
   return { field, recursive: true }
 }
 
-async function countOf(client: Client, path: string, body: JsonObject): Promise<number> {
-  const counted = { ...body, sort: null, projection: { field: '_id' }, range: [0, 0] }
-  return Number(member(await client.ask('POST', path, { body: counted }), 'matchCount'))
+/** The count must not delay the export for long. */
+const COUNT_MS = 5_000
+
+/**
+ * For the progress only, so undefined if there are too many documents to count them in time: a stream has no such limit.
+ * What else is wrong with the request is reported when the documents are requested.
+ */
+async function countOf(client: Client, path: string, body: JsonObject): Promise<number | undefined> {
+  const execution = { maxTimeMs: COUNT_MS }
+  const counted = { ...body, sort: null, projection: { field: '_id' }, range: [0, 0], execution }
+  try {
+    return Number(member(await client.ask('POST', path, { body: counted }), 'matchCount'))
+  } catch (error) {
+    if (error instanceof Exit && error.code === EXIT.failed) return undefined
+    throw error
+  }
 }
 
 async function* documentsIn(client: Client, path: string, body: JsonObject): AsyncGenerator<string> {
@@ -150,7 +163,7 @@ const CHUNK = 64 * 1024
 async function writeAll(
   pieces: AsyncIterable<Piece>,
   write: (text: string) => Promise<unknown>,
-  total: number,
+  total: number | undefined,
 ): Promise<number> {
   const progress = createProgress(process.stderr)
   let done = 0
@@ -167,7 +180,8 @@ async function writeAll(
       done += documents
       if (chunk.length < CHUNK) continue
       await flush()
-      progress.show({ phase: 'exporting', done, total: Math.max(total, done) })
+      const note = total === undefined ? { note: 'how many there are is not known' } : {}
+      progress.show({ phase: 'exporting', done, total: Math.max(total ?? 0, done), ...note })
     }
   } finally {
     // what arrived before a failure is kept: --continue goes on after it

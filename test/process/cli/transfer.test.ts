@@ -1,7 +1,10 @@
 /** `smalt import FILE…` and `smalt export`, and the route for imports, against a real process on every kind of store. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -380,6 +383,23 @@ const REFUSED: readonly [search: string, type: string, status: number, code: str
   ['?delimiter=tab', 'application/x-ndjson', 400, 'crud:InvalidRequest'],
   ['?batch=1', 'text/csv', 400, 'crud:InvalidRequest'],
 ]
+
+test('export: documents that take too long to be counted are exported', async () => {
+  const timeout = {
+    errors: [{ msg: 'the request took longer than 5000 ms', errorCode: 'store-crud:Timeout' }],
+  }
+  const lines = ['{"entity":"e"}', '{"processed":{"_id":"1"},"resultMetadata":{}}', '{"last":true}']
+  const server = createServer((request, response) => {
+    if (request.headers.accept === 'application/x-ndjson') response.end(lines.join('\n'))
+    else response.writeHead(504).end(JSON.stringify(timeout))
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const { code, out, err } = await runCommand(['export', '--entity', 'e', '--url', url])
+  server.closeAllConnections()
+  server.close()
+  assert.deepEqual([code, out], [0, '{"_id":"1"}\n'], err)
+})
 
 const MISUSED: readonly [args: readonly string[], problem: RegExp][] = [
   [['import'], /import takes files, or lightblue/],
