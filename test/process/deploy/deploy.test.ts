@@ -110,10 +110,17 @@ test('compose files: they build the Containerfile, run read-only, and store data
 test('smalt.service: it runs a command that exists, and does not restart after errors that stay', async () => {
   const text = read('deploy/smalt.service')
   const [, command] = /^ExecStart=\/usr\/bin\/env smalt (.+)$/m.exec(text)!
-  const [, directory = ''] = /--data (\S+)/.exec(command!)!
-  assert.equal(directory, `/var/lib/${/^StateDirectory=(\S+)/m.exec(text)![1]}`)
-  const words = command!.replace(directory, 'x').split(' ')
-  assert.equal((await runCommand([...words, '--help'])).code, 0)
+  assert.equal((await runCommand([...command!.split(' '), '--help'])).code, 0)
+  const directory = `/var/lib/${/^StateDirectory=(\S+)/m.exec(text)![1]}`
+  const data = /^Environment=SMALT_DATA=(\S+)$/m.exec(text)?.[1] ?? ''
+  // as /etc/smalt/smalt.env may say
+  const stores = { [`sqlite:${directory}`]: {}, 'postgres://host/db': { SMALT_STORE: 'postgres://host/db' } }
+  for (const [location, more] of Object.entries(stores)) {
+    const args = command!.replace(/^serve/, 'config').split(' ')
+    const { out, err } = await runCommand(args, { environment: { SMALT_DATA: data, ...more } })
+    assert.equal(err, '')
+    assert.deepEqual(JSON.parse(out).datasources, [{ name: 'default', location }])
+  }
   const [, codes] = /^RestartPreventExitStatus=(.+)$/m.exec(text)!
   assert.deepEqual(codes!.split(' ').map(Number), [EXIT.usage, EXIT.config])
 })
