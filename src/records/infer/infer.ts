@@ -163,9 +163,17 @@ function enumFrom({ values, isOverfull, longest, count, kinds }: Observed, path:
   const isFew = !isOverfull && values.size > 0 && values.size <= MAX_VALUES && longest <= MAX_LENGTH
   const isWord = kinds.size === 1 && kinds.has('text')
   if (!isFew || !isWord || values.size * MIN_USES > count || values.has('')) return undefined
-  const name = path.replaceAll(/[^A-Za-z0-9]+/g, '_')
+  const name = unusedName(path.replaceAll(/[^A-Za-z0-9]+/g, '_'), enums)
   enums.push({ name, values: [...values].sort() })
   return name
+}
+
+/** Paths such as `ship.city` and `ship_city` would give the same name. */
+function unusedName(name: string, enums: readonly JsonObject[]): string {
+  const isUsed = (each: string): boolean => enums.some((other) => other['name'] === each)
+  let unused = name
+  for (let i = 2; isUsed(unused); i++) unused = `${name}_${i}`
+  return unused
 }
 
 const IDENTIFYING =

@@ -203,6 +203,20 @@ for (const [rule, format, text, fields, note] of CASES) {
   })
 }
 
+test('infer: enums of fields with similar names have different names', async () => {
+  const text = `ship.city,ship city,ship_city\n${rows(20, (i) => `a${i % 2},b${i % 2},c${i % 2}`)}`
+  const { enums, fields } = await infer('csv', text)
+  assert.deepEqual(enums, [
+    { name: 'ship_city', values: ['a0', 'a1'] },
+    { name: 'ship_city_2', values: ['b0', 'b1'] },
+    { name: 'ship_city_3', values: ['c0', 'c1'] },
+  ])
+  assert.deepEqual(fields['ship_city'], {
+    type: 'string',
+    constraints: { required: true, enum: 'ship_city_3' },
+  })
+})
+
 test('infer: an enum lists its values, and access has the given roles', async () => {
   const { enums, access } = await infer('csv', `s\n${rows(20, (i) => (i % 3 ? 'b' : 'a'))}`, ['clerk'])
   assert.deepEqual(enums, [{ name: 's', values: ['a', 'b'] }])
