@@ -1,20 +1,24 @@
 /** Joined documents as columns of the same statement: stored texts, aggregated into JSON arrays. */
 import type { Step } from '../../base/path.ts'
-import { type JoinPlan, type JoinedDocuments, TOO_LARGE } from '../../plan/plan.ts'
+import { type JoinPlan, type JoinedDocuments, type ReadPlan, TOO_LARGE } from '../../plan/plan.ts'
 import type { Base } from './dialect.ts'
 import { type Fragment, join, literal, raw, sql } from './fragment.ts'
 import { type JoinedRows, joinedRows } from './joined-rows.ts'
 import { joiningOf } from './joining.ts'
-import { orderBy } from './order-by.ts'
+import { orderBy, sourceColumns } from './order-by.ts'
 import { type OtherRows, type Translation, isDocument } from './translation.ts'
 import { filterTerms } from './where.ts'
 
 /**
- * One column for each join: the documents in the first line, their facts in the second. The only scope is the
- * outer row.
+ * One column for each join: the documents in the first line, their facts in the second. Those of the sort follow, if the
+ * plan wants them. The only scope is the outer row.
  */
-export function joinedColumns(joins: readonly JoinPlan[], translation: Translation): readonly Fragment[] {
-  return joins.map((plan) => columnOf(plan, translation, LINE_END))
+export function joinedColumns(
+  { joins = [], sort, withSources }: Pick<ReadPlan, 'joins' | 'sort' | 'withSources'>,
+  translation: Translation,
+): readonly Fragment[] {
+  const sources = withSources ? sourceColumns(sort, translation) : []
+  return [...joins.map((plan) => columnOf(plan, translation, LINE_END)), ...sources]
 }
 
 /** Parses the columns. */

@@ -17,12 +17,17 @@ export interface Walked {
   readonly between?: () => Promise<void>
 }
 
+/** More than any walk of the tests has. */
+const MAX_PAGES = 2_000
+
 /** The documents of all pages as text, in order. Every page but the last one is full. */
 export async function walk(walked: Walked): Promise<readonly string[]> {
   const { service, entity, body, size, caller = ADMIN, between } = walked
   const found: string[] = []
   let after: string | undefined
+  let pages = 0
   do {
+    assert.ok(pages++ < MAX_PAGES, `the walk does not end: ${JSON.stringify({ entity, size, body })}`)
     const page = { size, ...(after !== undefined && { after }) }
     const response: DataResponse = await service.data.find(caller, { entity }, { ...body, page })
     assert.equal(response.status, 'COMPLETE', printResponse(response))

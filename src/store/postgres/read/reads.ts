@@ -27,7 +27,7 @@ import { type WrittenRead, bindRead, writtenOnce } from '../../sql/prepared-stat
 import { joinedColumns, joinedFrom } from '../../sql/joined.ts'
 import { mentionsOthers } from '../../sql/joining.ts'
 import { type KeysetRange, afterKeys, isOwnId, servedKeys, rangesAfter } from '../../sql/keyset.ts'
-import { orderBy, sourceColumns } from '../../sql/order-by.ts'
+import { orderBy } from '../../sql/order-by.ts'
 import { POSTGRES } from '../../sql/postgres-dialect.ts'
 import { filterTerms, where } from '../../sql/where.ts'
 import type { Table } from '../schema/catalogue.ts'
@@ -86,8 +86,7 @@ function write(plan: ReadPlan, present: Table): WrittenRead {
   const count = writing.finish(sql`select count(*)${fromWhere(counted, all)}`)
   for (const each of joins) requireAnswers(each, table)
   const to = translation(documents, writing, table.name)
-  const sources = plan.withSources ? sourceColumns(plan.sort, to) : []
-  const columns = join([raw(storedColumns(idType)), ...joinedColumns(joins, to), ...sources], ', ')
+  const columns = join([raw(storedColumns(idType)), ...joinedColumns(plan, to)], ', ')
   // The page of a residual is cut out of the candidates, so all of them are read.
   const read = residual ? openPage(plan) : plan
   const sorted = sortedRows(plan.sort, documents, { writing, name })

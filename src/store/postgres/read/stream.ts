@@ -172,7 +172,7 @@ function documentsStatement(plan: ReadPlan, present: Table, keys: readonly strin
   const { table, writing, filter } = begin({ ...plan, sort: [] }, present)
   const { idType, joins = [] } = plan
   for (const each of joins) requireAnswers(each, table)
-  const joined = joinedColumns(joins, translation({ table, idType }, writing, table.name))
+  const joined = joinedColumns(plan, translation({ table, idType }, writing, table.name))
   const columns = join([raw('id'), raw(storedColumns(idType)), ...joined], ', ')
   // The filter applies again, because a document may have changed since its key was read.
   const isChosen = sql`id = any(${param(arrayText(keys))})`

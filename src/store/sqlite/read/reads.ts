@@ -18,7 +18,7 @@ import {
 import { type BoundRead, type WrittenRead, bindRead, writtenOnce } from '../../sql/prepared-statement.ts'
 import { joinedColumns, joinedFrom } from '../../sql/joined.ts'
 import { mentionsOthers } from '../../sql/joining.ts'
-import { orderBy, sourceColumns } from '../../sql/order-by.ts'
+import { orderBy } from '../../sql/order-by.ts'
 import { type KeysetRange, afterKeys, afterRow, servedKeys, rangesAfter } from '../../sql/keyset.ts'
 import { SQLITE, bind } from '../../sql/sqlite-dialect.ts'
 import type { Translation } from '../../sql/translation.ts'
@@ -202,8 +202,7 @@ function pageWithJoins(
 ): readonly Fragment[] {
   const columns = (name: string): Fragment => {
     const to = translation(table, writing, name)
-    const sources = plan.withSources ? sourceColumns(plan.sort, to) : []
-    return join([raw(storedColumns(plan.idType)), ...joinedColumns(plan.joins ?? [], to), ...sources], ', ')
+    return join([raw(storedColumns(plan.idType)), ...joinedColumns(plan, to)], ', ')
   }
   if (!plan.after && (plan.to === undefined || comesInOrder(plan, table))) return [rows(columns(table.name))]
   const sorted = order(plan, table, { name: 'page' })

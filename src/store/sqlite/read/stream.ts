@@ -108,7 +108,7 @@ function keysStatement(plan: ReadPlan, present: Table, { count, skip, last }: Ke
 
 function documentsStatement(plan: ReadPlan, present: Table, keys: readonly SqlValue[]): Statement {
   const { table, inFront, key, filter, writing } = begin(plan, present)
-  const joined = joinedColumns(plan.joins ?? [], translation(table, writing, table.name))
+  const joined = joinedColumns(plan, translation(table, writing, table.name))
   const columns = join([key, raw(storedColumns(plan.idType)), ...joined], ', ')
   // The unary `+` keeps SQLite from finding rows by anything but their keys.
   const text = sql`select ${columns} from ${raw(table.name)} where ${key} in (${join(keys.map(param), ', ')}) and +(${join(filter, ' and ')})`
