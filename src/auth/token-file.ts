@@ -165,7 +165,7 @@ function replace(file: string, text: string): void {
   const handle = openSync(temporary, 'wx', 0o600)
   try {
     try {
-      const before = statSync(file, { throwIfNoEntry: false })
+      const before = statSync(file, { throwIfNoEntry: false }) ?? ownerOfDirectory(file)
       if (before) copyOwnership(handle, before, file)
       writeFileSync(handle, text)
       fsyncSync(handle)
@@ -179,8 +179,18 @@ function replace(file: string, text: string): void {
   }
 }
 
+/**
+ * A file that the superuser creates belongs to the owner of its directory, which is the user of the service. All others can
+ * create only files of their own.
+ */
+function ownerOfDirectory(file: string): Ownership | undefined {
+  return process.getuid?.() === 0 ? { ...statSync(dirname(file)), mode: 0o600 } : undefined
+}
+
+type Ownership = Pick<Stats, 'uid' | 'gid' | 'mode'>
+
 /** Keeps owner and mode, so that the same users can read the file: the service may run as another user. */
-function copyOwnership(handle: number, { uid, gid, mode }: Stats, file: string): void {
+function copyOwnership(handle: number, { uid, gid, mode }: Ownership, file: string): void {
   const created = fstatSync(handle)
   try {
     if (created.uid !== uid || created.gid !== gid) fchownSync(handle, uid, gid)

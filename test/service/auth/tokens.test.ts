@@ -320,6 +320,16 @@ test('tokens: an update of the file keeps its mode, its owner, and symbolic link
   assert.deepEqual(readdirSync(dirname(file)).sort(), ['kept.json', 'tokens.json'])
 })
 
+test('tokens: a new file belongs to the owner of its directory, and only its owner can read it', async () => {
+  using folder = scratch()
+  const file = folder.path('tokens.json')
+  // only the superuser can create files for others
+  if (process.getuid?.() === 0) chownSync(dirname(file), 65_534, 65_534)
+  await addToken(file, ANN)
+  const [made, directory] = [statSync(file), statSync(dirname(file))]
+  assert.deepEqual([made.uid, made.gid, made.mode & 0o777], [directory.uid, directory.gid, 0o600])
+})
+
 test('tokens: permissions come from roles and from the token itself', async () => {
   using folder = scratch()
   const file = folder.path('tokens.json')
