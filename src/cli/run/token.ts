@@ -76,11 +76,16 @@ function newToken({ principal, role = [], permission = [], claim = [], expires }
   const claims = claimsFrom(claim)
   return {
     principal,
-    roles: role.map((each) => (each.trim() === '' ? fail('--role must not be empty') : each)),
+    roles: role.map(roleFrom),
     ...(permissions.length > 0 && { permissions }),
     ...(claim.length > 0 && { claims }),
     ...(expires !== undefined && { expires: expiryFrom(expires) }),
   }
+}
+
+function roleFrom(text: string): string {
+  if (text.trim() === '') return fail('--role must not be empty')
+  return text.includes(',') ? fail('--role takes one role: repeat it, as in --role editor --role hr') : text
 }
 
 function permissionFrom(text: string): Permission {

@@ -117,6 +117,7 @@ const REFUSED: readonly [args: readonly string[], err: RegExp][] = [
   [['token', 'add', '--principal', 'a', '--permission', 'x'], /--permission must be one of metadata\.find/],
   [['token', 'add', '--principal', 'a', '--claim', 'x'], /--claim must be NAME=VALUE/],
   [['token', 'add', '--principal', 'a', '--role', ' '], /--role must not be empty/],
+  [['token', 'add', '--principal', 'a', '--role', 'editor,hr'], /repeat it, as in --role editor --role hr/],
   [['token', 'add', '--principal', 'a', '--expires', '2001-01-01'], /--expires must be/],
   [['token', 'add', '--principal', 'a', '--expires', '0d'], /--expires must be/],
   [['token', 'add', '--principal', 'a', '--expires', 'soon'], /--expires must be/],
