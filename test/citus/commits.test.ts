@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { checkClaims } from '../support/postgres-claims.ts'
-import { openRelay } from '../support/relay.ts'
+import { type Relay, openRelay } from '../support/relay.ts'
 import { ADMIN, type TestService, codeOf, documentsOf, openTestService } from '../support/service.ts'
 import { chooseStore } from '../support/store-kind.ts'
 import { type Nodes, ask, checkNothingPrepared, nodesOfCluster } from './nodes.ts'
@@ -23,8 +23,8 @@ for (const { text, when } of PHASES) {
     await using tester = await openTestService({ onInternalError: () => undefined })
     const indexes = [{ fields: [{ field: 'code' }], unique: true }]
     await tester.define('item', { code: { type: 'string' } }, { info: { indexes, history: true } })
-    const outcome = await withRelay(nodes, async (cutAt) => {
-      cutAt(text, when)
+    const outcome = await withRelay(nodes, async (relay) => {
+      relay.cutAt(text, when)
       // many documents and values, so that every worker takes part
       const data = Array.from({ length: 20 }, (_, i) => ({ _id: `k${i}`, code: `c${i}` }))
       return await tester.insert('item', { data })
@@ -51,15 +51,47 @@ async function countOf(tester: TestService): Promise<number> {
   return documentsOf(await tester.find('item', { projection: { field: '_id' } }, ADMIN)).length
 }
 
-type CutAt = Awaited<ReturnType<typeof openRelay>>['cutAt']
+/** What ends a statement on the coordinator while a worker commits. */
+const INTERRUPTIONS = {
+  'its time limit': { maxTimeMs: 3_000, interrupt: async () => undefined },
+  'the end of its session': {
+    maxTimeMs: 30_000,
+    interrupt: async ({ url }: Nodes) =>
+      void (await ask(
+        url,
+        `select pg_terminate_backend(pid) from pg_stat_activity
+           where state = 'active' and query like 'insert into doc_%'`,
+      )),
+  },
+} as const
+
+for (const [what, { maxTimeMs, interrupt }] of Object.entries(INTERRUPTIONS)) {
+  test(`citus: ${what} during the commit of one worker leaves the outcome unknown`, async () => {
+    const nodes = await nodesOfCluster()
+    await using tester = await openTestService()
+    await tester.define('item', { code: { type: 'string' } })
+    await withRelay(nodes, async (relay) => {
+      const held = relay.holdAt('INSERT INTO').then(() => interrupt(nodes))
+      const codes = new Set<string>()
+      // many documents, so that one of them is on the worker behind the relay
+      for (let i = 0; i < 20; i++) {
+        const { errors } = await tester.insert('item', { data: { _id: `k${i}` }, execution: { maxTimeMs } })
+        for (const { errorCode } of errors ?? []) codes.add(errorCode)
+      }
+      await held
+      assert.deepEqual([...codes], ['store-crud:OutcomeUnknown'])
+    })
+    assert.equal(await countOf(tester), 20)
+  })
+}
 
 /** While it works, the coordinator reaches the first worker by way of a relay. */
-async function withRelay<T>(nodes: Nodes, work: (cutAt: CutAt) => Promise<T>): Promise<T> {
+async function withRelay<T>(nodes: Nodes, work: (relay: Relay) => Promise<T>): Promise<T> {
   const { url } = nodes.workers[0]!
   await using relay = await openRelay(url)
   await placeWorker(nodes, { from: url, to: relay.url })
   try {
-    return await work((text, when) => relay.cutAt(text, when))
+    return await work(relay)
   } finally {
     await placeWorker(nodes, { from: relay.url, to: url })
   }

@@ -7,6 +7,8 @@ export interface Relay extends AsyncDisposable {
   readonly url: string
   /** The next time a client sends this, its connection is cut: before it gets through, or before the answer does. */
   cutAt(text: string, when: 'before' | 'after'): void
+  /** The next time a client sends this, it waits for an answer that does not get through. Resolves when there is one. */
+  holdAt(text: string): Promise<void>
   /** Nothing gets through any more, and nobody is told. */
   freeze(): void
   thaw(): void
@@ -17,6 +19,7 @@ export async function openRelay(url: string): Promise<Relay> {
   const { port, hostname } = target
   const sockets = new Set<Socket>()
   let cut: { readonly text: string; readonly when: 'before' | 'after' } | undefined
+  let hold: { readonly text: string; readonly onHeld: () => void } | undefined
   let isFrozen = false
 
   const server = createServer((client) => {
@@ -32,6 +35,11 @@ export async function openRelay(url: string): Promise<Relay> {
       if (isFrozen) socket.pause()
     }
     client.on('data', (chunk) => {
+      if (hold && chunk.includes(hold.text)) {
+        const { onHeld } = hold
+        hold = undefined
+        upstream.removeAllListeners('data').once('data', onHeld)
+      }
       if (!cut || !chunk.includes(cut.text)) return void upstream.write(chunk)
       const { when } = cut
       cut = undefined
@@ -50,6 +58,11 @@ export async function openRelay(url: string): Promise<Relay> {
   return {
     url: target.href,
     cutAt: (text, when) => (cut = { text, when }),
+    holdAt(text) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      hold = { text, onHeld: resolve }
+      return promise
+    },
     freeze() {
       isFrozen = true
       for (const socket of sockets) socket.pause()

@@ -56,7 +56,8 @@ export function writeOperations({
             return isKept
           }
           const kind = `${plan.kind} in ${table.name}`
-          return await inTransaction(connections, work, { holder: bounds, kind })
+          const { isDistributed } = table
+          return await inTransaction(connections, work, { holder: bounds, kind, isDistributed })
         }),
       ),
     transact: (work, { isDryRun = false, caller } = {}) =>
@@ -72,7 +73,12 @@ export function writeOperations({
               transaction.undo()
               return result
             },
-            { isSnapshot: true, queue: `transactions of ${schema}`, holder: { caller } },
+            {
+              isSnapshot: true,
+              queue: `transactions of ${schema}`,
+              holder: { caller },
+              isDistributed: context.isCluster(),
+            },
           ),
         ),
       ),

@@ -49,9 +49,22 @@ test('cluster: a node that is lost before all have prepared leaves nothing behin
     'XX000',
     "failed to prepare transaction 'citus_0_24436_7504_0' on host 127.0.0.1:21602",
   )
-  assert.equal(unlessUnknown(error), error)
+  assert.equal(unlessUnknown(error, { isDistributed: true }), error)
   assert.equal((toServiceError(error) as ServiceError).code, 'crud:Unavailable')
 })
+
+for (const [code, message] of [
+  ['57014', 'canceling statement due to user request'],
+  ['57P01', 'terminating connection due to administrator command'],
+] as const) {
+  test(`cluster: a commit that ends with ${code} leaves the outcome unknown, on one server it has not happened`, () => {
+    const error = failure(code, message)
+    assert.equal(unlessUnknown(error), error)
+    const unknown = unlessUnknown(error, { isDistributed: true })
+    assert.ok(unknown instanceof ServiceError)
+    assert.equal(unknown.code, 'store-crud:OutcomeUnknown')
+  })
+}
 
 test('cluster: other internal errors stay as they are', () => {
   const error = failure('XX000', 'cache lookup failed for relation 12')

@@ -233,7 +233,8 @@ async function withClient<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Pro
   try {
     return await work(client)
   } catch (error) {
-    isBroken = isLost(error)
+    // An unknown outcome has the loss as its cause.
+    isBroken = isLost(error) || (error instanceof Error && isLost(error.cause))
     throw error
   } finally {
     client.release(isBroken || transactionStatus(client) !== 'I')

@@ -101,15 +101,25 @@ function unavailable(): ServiceError {
 
 /**
  * For statements that commit. If the server reports an error, it has not committed. If the connection is
- * lost, the outcome is unknown; likewise if the server has lost another node of its cluster (class 08).
+ * lost, the outcome is unknown; likewise if the server has lost another node of its cluster (class 08), or was interrupted
+ * while it waited for one.
  */
-export function unlessUnknown(error: unknown): unknown {
+export function unlessUnknown(error: unknown, { isDistributed = false } = {}): unknown {
   const isSilent = error instanceof LostError && !(error instanceof UnreachableError)
-  if (!isSilent && !stateOf(error)?.startsWith('08')) return error
-  const message =
-    'the connection to the database was lost while committing: the write may have happened or not; read before you repeat it'
+  const isInterrupted = isDistributed && INTERRUPTED.includes(stateOf(error) ?? '')
+  if (!isSilent && !isInterrupted && !stateOf(error)?.startsWith('08')) return error
+  const what = isInterrupted
+    ? 'the database ended the write while a node of the cluster was committing'
+    : 'the connection to the database was lost while committing'
+  const message = `${what}: the write may have happened or not; read before you repeat it`
   return Object.assign(new ServiceError('store-crud:OutcomeUnknown', message), { cause: error })
 }
+
+/**
+ * A statement that was cancelled, and a session that was ended, on the coordinator: a transaction on one node is committed
+ * by that node, and the coordinator does not wait for what it answers.
+ */
+const INTERRUPTED = ['57014', '57P01']
 
 /** The error that callers may see. Unexpected errors stay as they are, for the log. */
 export function toServiceError(error: unknown): unknown {
@@ -157,8 +167,8 @@ const DROPPED_STATES: readonly (readonly [pattern: RegExp, state: string])[] = [
   [/duplicate key value/, '23505'],
   [/deadlock/, '40P01'],
   [/canceling statement/, '57014'],
-  // No node commits before all have prepared.
-  [/failed to prepare transaction/, '57P01'],
+  // No node commits before all have prepared: as if the server had not accepted the connection.
+  [/failed to prepare transaction/, '57P03'],
   // A node that was lost during its commit may have committed, also if it was the coordinator.
   [/connection|server closed|postmaster was shut down|failed to COPY|could not commit transaction/, '08006'],
 ]

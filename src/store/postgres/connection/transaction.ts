@@ -24,6 +24,8 @@ interface TransactionOptions extends Charge {
   readonly mayRepeat?: boolean
   /** After a collision, repetitions run one after the other, under an advisory lock of this name. */
   readonly queue?: string
+  /** Whether it changes documents that are distributed over the nodes of a cluster. */
+  readonly isDistributed?: boolean
 }
 
 export async function inTransaction<T>(
@@ -67,7 +69,7 @@ const LOSSES = 2
 async function runOnce<T>(
   connection: Connection,
   work: (transaction: Transaction) => Promise<T>,
-  { isSnapshot = false }: TransactionOptions,
+  { isSnapshot = false, isDistributed = false }: TransactionOptions,
 ): Promise<T> {
   let isUndone = false
   // Not awaited: it is sent with the first statement of the work, which saves a round trip.
@@ -80,7 +82,7 @@ async function runOnce<T>(
       undo: () => (isUndone = true),
     })
     if (isUndone) await plain(connection, 'rollback')
-    else await commit(connection)
+    else await commit(connection, isDistributed)
     return result
   } catch (error) {
     if (!isLost(error)) await plain(connection, 'rollback').catch(() => undefined)
@@ -91,12 +93,12 @@ async function runOnce<T>(
 /** Far more than a commit takes. */
 const COMMITTING: Bounds = { timeLimitMs: 30_000 }
 
-async function commit(connection: Connection): Promise<void> {
-  try {
-    await connection.within(COMMITTING, () => connection.commit())
-  } catch (error) {
-    throw unlessUnknown(error)
-  }
+async function commit(connection: Connection, isDistributed: boolean): Promise<void> {
+  await connection.within(COMMITTING, () =>
+    connection.commit().catch((error: unknown) => {
+      throw unlessUnknown(error, { isDistributed })
+    }),
+  )
 }
 
 async function attempt<T>(

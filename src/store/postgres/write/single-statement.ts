@@ -21,7 +21,7 @@ import type { Statement } from '../../sql/fragment.ts'
 import type { Bounds } from '../../bounds.ts'
 import type { Report } from '../../store.ts'
 import type { Table } from '../schema/catalogue.ts'
-import type { SqlSession } from '../connection/connection.ts'
+import type { Connection, SqlSession } from '../connection/connection.ts'
 import type { Connections, Row } from '../connection/connections.ts'
 import type { SequenceDraws } from './sequence-retry.ts'
 import { isCollision, isDuplicate, unlessUnknown } from '../connection/failures.ts'
@@ -155,13 +155,13 @@ function nothingToDo({ begin }: AtOnce): true {
 async function perform(
   statements: readonly Statement[],
   expected: number,
-  { connections, bounds }: AtOnce,
+  { connections, bounds, table }: AtOnce,
 ): Promise<true | undefined> {
   const [first, ...others] = statements as readonly [Statement, ...Statement[]]
   return await undefinedOnConflict(async () => {
     const changed =
       others.length === 0
-        ? (await performOne(first, { connections, bounds })).length
+        ? (await performOne(first, { connections, bounds, table })).length
         : await inTransaction(
             connections,
             async (transaction) => {
@@ -169,7 +169,7 @@ async function perform(
               if (length !== expected) transaction.undo()
               return length
             },
-            { holder: bounds, kind: 'single document' },
+            { holder: bounds, kind: 'single document', isDistributed: table.isDistributed },
           )
     return changed === expected
   })
@@ -187,11 +187,12 @@ async function undefinedOnConflict(work: () => Promise<boolean>): Promise<true |
 /** The statement commits itself. */
 async function performOne(
   statement: Statement,
-  { connections, bounds }: Pick<AtOnce, 'connections' | 'bounds'>,
+  { connections, bounds, table }: Pick<AtOnce, 'connections' | 'bounds' | 'table'>,
 ): Promise<readonly Row[]> {
-  try {
-    return await connections.query(statement, bounds)
-  } catch (error) {
-    throw unlessUnknown(error)
-  }
+  const work = (connection: Connection): Promise<readonly Row[]> =>
+    // Inside the bounds, which report a statement that they have cancelled as one that has not happened.
+    connection.query(statement).catch((error: unknown) => {
+      throw unlessUnknown(error, table)
+    })
+  return await connections.with(work, { bounds })
 }
