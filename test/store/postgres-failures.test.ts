@@ -149,7 +149,8 @@ for (const [name, operation] of Object.entries(OPERATIONS)) {
       await until(async () => (await waiting(stage.location)) === 1)
       controller.abort()
       await ended
-      assert.equal(await waiting(stage.location), 0)
+      // a statement that several requests share is cancelled without waiting for it
+      await until(async () => (await waiting(stage.location)) === 0)
       await other.end()
       const { documents } = await find(stage.store)
       assert.deepEqual(
