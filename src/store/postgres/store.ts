@@ -10,6 +10,7 @@ import { tidyUp } from './schema/index-builds.ts'
 import { collectionsOf } from './schema/changes.ts'
 import { createMetadata } from '../tables/metadata.ts'
 import { openConnections } from './connection/connections.ts'
+import { isCollision } from './connection/failures.ts'
 import { createKnownTables } from './schema/table-cache.ts'
 import { createPipelining } from './connection/pipelining.ts'
 import { createListening } from './connection/listen.ts'
@@ -83,7 +84,11 @@ export function openPostgresStore(options: PostgresOptions): Database {
     isCluster = server.isCluster
     if (!isBeside) await migrate(connections, location)
     await reload()
-    await tidyUp(builder)
+    await tidyUp(builder).catch((error: unknown) => {
+      if (!isCollision(error)) throw error
+      // The table may be in use for hours, by a dump of the database, and no request needs what is to be dropped.
+      filler.wake()
+    })
     if (!isBeside) server.warnings.forEach(onWarning)
   })
   const runner = createRunner({ start, reload, onTiming })

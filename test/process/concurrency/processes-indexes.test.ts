@@ -205,6 +205,46 @@ test('index: what a killed process left half built is taken away by the next one
   assert.deepEqual(indexes, [])
 })
 
+test(
+  'index: what was left half built does not keep a process from starting while its table is in use',
+  BOUNDED,
+  async () => {
+    await define('dumped', (i) => `c${i}`)
+    const place = new URL(database.url)
+    const dump = new pg.Client({
+      connectionString: place.href.replace(/\?.*/, ''),
+      options: `-c search_path=${place.searchParams.get('schema')}`,
+    })
+    await dump.connect()
+    try {
+      // as a process leaves it that was killed
+      await dump.query(`insert into smalt_index(no, collection, definition, state)
+      select 1000000, no, '${JSON.stringify(HALF_BUILT)}', 'building' from smalt_collection where entity = 'dumped'`)
+      const { rows } = await dump.query<{ name: string }>(
+        `select 'doc_' || no || '_' || generation || '_c' as name from smalt_collection where entity = 'dumped'`,
+      )
+      await dump.query(`create index idx_1000000 on ${rows[0]!.name}(id)`)
+      await dump.query('begin')
+      await dump.query(`lock table ${rows[0]!.name} in access share mode`)
+      await using next = await startSmalt(database.url)
+      const find = () => next.ask('POST', '/data/find/dumped', { projection: { field: '*' }, range: [0, 1] })
+      const deadline = Date.now() + 40_000
+      while ((await find()).status === 503 && Date.now() < deadline) await sleep(50)
+      ok(await find())
+      assert.equal(await leftBehind(), 1)
+      await dump.query('commit')
+      while ((await leftBehind()) > 0) await sleep(50)
+    } finally {
+      await dump.end()
+    }
+  },
+)
+
+const HALF_BUILT = {
+  unique: false,
+  fields: [{ path: 'code', type: 'string', descending: false, caseInsensitive: false }],
+}
+
 /** How many indexes are said to be under construction. */
 async function leftBehind(): Promise<number> {
   const [row] = await rowsOf(

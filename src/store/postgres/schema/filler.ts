@@ -1,9 +1,14 @@
-/** Fills columns in the background, as long as a collection has columns that are not filled. */
+/**
+ * Completes collections in the background: fills columns, as long as a collection has some that are not filled, and drops
+ * indexes left half built.
+ */
 import type { SqlSession } from '../connection/connection.ts'
+import { isCollision } from '../connection/failures.ts'
 import type { Builder } from './builder.ts'
 import { readCollections } from './catalogue.ts'
 import { tryToFill } from './column-fill.ts'
 import { isComplete } from './columns.ts'
+import { tidyUp } from './index-builds.ts'
 
 export interface Filler extends AsyncDisposable {
   /** Starts to work, unless it is at work already. */
@@ -23,6 +28,7 @@ export function createFiller(
 
   async function work(): Promise<void> {
     try {
+      await tidyUp(builder)
       let isDone = true
       for (const no of await incomplete(builder.connections)) {
         if (isStopped) return
@@ -31,7 +37,8 @@ export function createFiller(
       if (!isDone) retry()
     } catch (error) {
       if (isStopped) return
-      onError(error)
+      // A table that others use all the time is no fault.
+      if (!isCollision(error)) onError(error)
       retry()
     }
   }
