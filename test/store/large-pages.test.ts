@@ -1,4 +1,4 @@
-/** Pages far larger than the memory there is: what is shown of them decides, not what is read. */
+/** Pages and changes far larger than the memory there is: what is shown of them decides, not what is read. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { test } from 'node:test'
@@ -25,17 +25,23 @@ const EXPECTED = {
     everything: ['ERROR', 0, null, 'crud:ResultSizeTooLarge'],
     streamed: COUNT,
   },
+  // all of them are deleted
+  changed: { deleted: ['COMPLETE', COUNT] },
 }
 
 for (const kind of ['sqlite', 'postgres'] as const) {
   // On a cluster, documents of references are read separately and held until the page is complete, within a limit.
-  const heapMb = { plain: 96, joined: kind === 'postgres' && citusUrl() !== undefined ? 256 : 96 }
-  test(`find: 120 MB of documents, or of joined ones, go through a small heap, on ${kind}`, async () => {
+  const heapMb = {
+    plain: 96,
+    changed: 96,
+    joined: kind === 'postgres' && citusUrl() !== undefined ? 256 : 96,
+  }
+  test(`store: 120 MB of documents, or of joined ones, go through a small heap, on ${kind}`, async () => {
     chooseStore(kind)
     await using place = await freshPlace(kind)
     await fill(place.location)
     const child = fileURLToPath(new URL('./large-pages-child.ts', import.meta.url))
-    for (const part of ['plain', 'joined'] as const) {
+    for (const part of ['plain', 'joined', 'changed'] as const) {
       const args = [`--max-old-space-size=${heapMb[part]}`, child, place.location, part]
       const { stdout } = await promisify(execFile)(process.execPath, args)
       assert.deepEqual(JSON.parse(stdout), EXPECTED[part])

@@ -162,13 +162,14 @@ function rowsOfRanges(
   return sql` from (${join(selects, ' union all ')}${window(plan)}) as ${raw(table.name)}`
 }
 
-/** Selects the keys and versions of the documents that a query matches; with a residual, the documents too. */
+/** Selects the keys, versions and sizes of the documents that a query matches; with a residual, the documents too. */
 export function matchStatement(
   { query, idType, work }: Matching,
   table: Table,
 ): { readonly statement: Statement; readonly residual?: Residual } {
   const { pushed, residual } = pushdownTo(table).split(query)
-  const columns = residual ? raw(`${storedColumns(idType)}, id`) : raw('null, version, null, null, id')
+  const stored = residual ? storedColumns(idType) : 'null, version, null, null'
+  const columns = raw(`${stored}, id, octet_length(doc)`)
   const text = sql`select ${columns} from ${raw(table.name)}${filterBy(pushed, { table, idType }, beginStatement())} order by id`
   return { statement: print(text), ...(residual && { residual: residualTest(residual, work) }) }
 }

@@ -17,14 +17,19 @@ export interface Match {
   readonly version: number
 }
 
+export interface SizedMatch extends Match {
+  /** Of the text of the document. */
+  readonly bytes: number
+}
+
 /** Ordered by `_id`. */
 export async function matching(
   { query, idType }: { readonly query: Query<FieldRef>; readonly idType: TypeName },
   { transaction, table, work }: Pick<WriteContext, 'transaction' | 'table' | 'work'>,
-): Promise<readonly Match[]> {
+): Promise<readonly SizedMatch[]> {
   const { statement, residual } = matchStatement({ query, idType, work }, table)
   if (!residual) return (await transaction.query(statement)).map(matchFrom)
-  const matches: Match[] = []
+  const matches: SizedMatch[] = []
   for await (const rows of pieces(transaction, statement)) {
     matches.push(...rows.filter((row) => residual(storedFrom(row))).map(matchFrom))
   }
@@ -40,13 +45,32 @@ export function stillMatches(
   return ({ version }, stored) => stored.version === version || (test ??= residualTest(query, work))(stored)
 }
 
-function matchFrom(row: Row): Match {
-  return { key: row[4]!, version: Number(row[1]) }
+function matchFrom(row: Row): SizedMatch {
+  return { key: row[4]!, version: Number(row[1]), bytes: Number(row[5]) }
 }
 
-/** Large enough for few round trips, small enough for all its documents to fit in memory. */
+/** Large enough for few round trips. */
 const BATCH = 200
 
-export function* batchesOf<T>(items: readonly T[], size = BATCH): Generator<readonly T[]> {
-  for (let i = 0; i < items.length; i += size) yield items.slice(i, i + size)
+/** Of the documents of a batch, which are in memory together. */
+const BATCH_BYTES = 16 * 1024 * 1024
+
+export function* batchesOf(matches: readonly SizedMatch[], maxCount = BATCH): Generator<readonly Match[]> {
+  let start = 0
+  let bytes = 0
+  for (const [i, match] of matches.entries()) {
+    const isFull = i - start === maxCount || bytes + match.bytes > BATCH_BYTES
+    if (isFull && i > start) {
+      yield matches.slice(start, i)
+      start = i
+      bytes = 0
+    }
+    bytes += match.bytes
+  }
+  if (start < matches.length) yield matches.slice(start)
+}
+
+/** Whether all of the documents may be in memory together. */
+export function fitInMemory(matches: readonly SizedMatch[]): boolean {
+  return matches.reduce((sum, { bytes }) => sum + bytes, 0) <= BATCH_BYTES
 }

@@ -4,7 +4,7 @@ import { parseTrusted } from '../../../base/json/parse-trusted.ts'
 import { compileQuery } from '../../../lang/evaluate/match.ts'
 import { printQuery } from '../../../lang/query.ts'
 import { type Change, type Outcome, type SaveItem, type SavePlan, unwritten } from '../../../plan/plan.ts'
-import { batchesOf, matching } from './matching.ts'
+import { fitInMemory, matching } from './matching.ts'
 import { type Held, type WriteContext, applyChange, insertOne, lockOne, readMany } from './row-by-row.ts'
 import { following } from './history-rows.ts'
 import { residualTest } from '../read/reads.ts'
@@ -18,7 +18,9 @@ type ItemOutcome = readonly [position: number, outcome: Outcome]
 
 export async function saveAll(plan: SavePlan, context: WriteContext): Promise<void> {
   const saving = { ...context, plan }
-  for (const batch of batchesOf([...plan.items.entries()], 100)) {
+  const items = [...plan.items.entries()]
+  for (let i = 0; i < items.length; i += BATCH) {
+    const batch = items.slice(i, i + BATCH)
     const outcomes = await context.transaction.attempt(() => saveTogether(batch, saving))
     for (const [position, outcome] of outcomes ?? []) context.report(outcome, position)
     if (outcomes !== undefined) continue
@@ -28,6 +30,8 @@ export async function saveAll(plan: SavePlan, context: WriteContext): Promise<vo
     }
   }
 }
+
+const BATCH = 100
 
 interface Saving extends WriteContext {
   readonly plan: SavePlan
@@ -84,7 +88,7 @@ function inserted(
 
 /**
  * Documents by the position of their items. Undefined when two items find the same document, because the
- * second must see the change of the first.
+ * second must see the change of the first, and when the documents are large.
  */
 async function findAll(batch: readonly Positioned[], { plan, ...context }: Saving) {
   const asking = batch.flatMap(([position, { query }]) => (query ? [{ position, query }] : []))
@@ -92,6 +96,7 @@ async function findAll(batch: readonly Positioned[], { plan, ...context }: Savin
   if (names.size < asking.length) return undefined
   const query = { kind: 'or', terms: asking.map((each) => each.query) } as const
   const matches = asking.length === 0 ? [] : await matching({ ...plan, query }, context)
+  if (!fitInMemory(matches)) return undefined
   const documents = await readMany(
     matches.map(({ key }) => key),
     plan.idType,
