@@ -48,6 +48,8 @@ async function read(): Promise<void> {
 }
 
 async function change(): Promise<void> {
+  const indexes = [{ name: 'n', unique: true, fields: [{ field: 'n' }] }]
+  await service.metadata.updateInfo(ADMIN, 'large', { name: 'large', defaultVersion: '1.0.0', indexes })
   const query = { field: 'n', op: '>=', rvalue: 0 }
   const { status, modifiedCount } = await service.data.delete(ADMIN, { entity: 'large' }, { query })
   outcomes['deleted'] = [status, modifiedCount]

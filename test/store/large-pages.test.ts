@@ -25,7 +25,7 @@ const EXPECTED = {
     everything: ['ERROR', 0, null, 'crud:ResultSizeTooLarge'],
     streamed: COUNT,
   },
-  // all of them are deleted
+  // a unique index is built from all of them, and they are deleted
   changed: { deleted: ['COMPLETE', COUNT] },
 }
 

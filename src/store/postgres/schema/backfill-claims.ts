@@ -4,6 +4,7 @@ import { parseTrusted } from '../../../base/json/parse-trusted.ts'
 import type { Statement } from '../../sql/fragment.ts'
 import { arrayText } from '../../sql/postgres-dialect.ts'
 import { type CollectionRecord, type IndexRecord, claimsName, tableName } from './catalogue.ts'
+import { FIRST_BATCH, limitAfter } from './column-fill.ts'
 import { claimsOf, repeatedValues } from '../../layout/unique-claims.ts'
 import { insertValues } from './insert-values.ts'
 import type { SqlSession } from '../connection/connection.ts'
@@ -21,11 +22,15 @@ export async function enterClaims(
 ): Promise<void> {
   const from = `select id, version, doc from ${tableName(record)}`
   let last: string | undefined
-  for (;;) {
-    const text = `${from} ${last === undefined ? '' : 'where id > $1 '}order by id limit 500`
-    const rows = await connections.query({ text, values: last === undefined ? [] : [last] })
+  for (let limit = FIRST_BATCH; ;) {
+    const rows = await connections.query(
+      last === undefined
+        ? { text: `${from} order by id limit $1`, values: [limit] }
+        : { text: `${from} where id > $2 order by id limit $1`, values: [limit, last] },
+    )
     if (rows.length === 0) return
     last = rows.at(-1)![0]!
+    limit = limitAfter(rows)
     for (let left = rows; left.length > 0;) {
       const entered = await inTransaction(connections, (transaction) =>
         enter(left, { transaction, index, record, isDistributed: isCluster() }),

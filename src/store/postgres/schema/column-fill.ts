@@ -120,12 +120,12 @@ async function enterAll(record: CollectionRecord, { connections, isStopped }: Fi
   }
 }
 
-const FIRST_BATCH = 16
+export const FIRST_BATCH = 16
 const MAX_BATCH = 200
 const BATCH_CHARACTERS = 1_000_000
 
-/** The size of documents is known only after they are read. */
-function limitAfter(rows: readonly Row[]): number {
+/** The size of documents is known only after they are read. Rows have the text in their third column. */
+export function limitAfter(rows: readonly Row[]): number {
   const characters = rows.reduce((sum, [, , text]) => sum + text!.length, 0)
   const fitting = Math.floor((BATCH_CHARACTERS * rows.length) / Math.max(characters, 1))
   return Math.max(1, Math.min(fitting, rows.length * 4, MAX_BATCH))
