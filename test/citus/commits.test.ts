@@ -1,6 +1,7 @@
 /** A connection to a worker that is cut between the phases of a commit: the write happens as a whole, or not at all. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { checkClaims } from '../support/postgres-claims.ts'
 import { type Relay, openRelay } from '../support/relay.ts'
 import { ADMIN, type TestService, codeOf, documentsOf, openTestService } from '../support/service.ts'
@@ -71,7 +72,9 @@ for (const [what, { maxTimeMs, interrupt }] of Object.entries(INTERRUPTIONS)) {
     await using tester = await openTestService()
     await tester.define('item', { code: { type: 'string' } })
     await withRelay(nodes, async (relay) => {
-      const held = relay.holdAt('INSERT INTO').then(() => interrupt(nodes))
+      // by the name of the table, because Citus itself inserts into its catalogue on a worker that has a new place
+      const schema = new URL(tester.location).searchParams.get('schema')!
+      const held = relay.holdAt(`INSERT INTO ${schema}.doc_`).then(() => interrupt(nodes))
       const codes = new Set<string>()
       // many documents, so that one of them is on the worker behind the relay
       for (let i = 0; i < 20; i++) {
@@ -107,4 +110,10 @@ async function placeWorker(
     `select citus_update_node(nodeid, $1, $2, force => true) from pg_dist_node where nodename = $3 and nodeport = $4`,
     [hostname, Number(port), new URL(from).hostname, Number(new URL(from).port)],
   )
+  // until Citus has sent its catalogue to the new place, it refuses to create or drop tables
+  for (const deadline = performance.now() + 60_000; ; await sleep(100)) {
+    const [row] = await ask(url, 'select bool_and(metadatasynced) is_synced from pg_dist_node')
+    if (row!['is_synced'] === true) return
+    assert.ok(performance.now() < deadline, 'the worker is not synchronized')
+  }
 }
