@@ -299,6 +299,26 @@ test(
   },
 )
 
+test(
+  'stream: a connection that is lost is replaced, and no document is skipped or repeated',
+  BOUNDED,
+  async () => {
+    await using direct = await openStage(open)
+    const documents = Array.from({ length: 2_000 }, (_, i) => ({ _id: `d${i}`, i }))
+    await insert(direct.store, JSON.stringify(documents))
+    await using relay = await openRelay(direct.location)
+    for (const text of ['limit ', 'id = any(']) {
+      // A store that has prepared nothing yet, so that the text is on the wire.
+      await using store = openPostgresStore({ url: relay.url })
+      await store.ping()
+      relay.cutAt(text, 'after')
+      const found: string[] = []
+      for await (const { id } of store.stream(EVERYTHING, PATIENT)) found.push(id)
+      assert.deepEqual(found, documents.map(({ _id }) => _id).sort(), text)
+    }
+  },
+)
+
 for (const [when, isDone] of [
   ['before', false],
   ['after', true],

@@ -7,7 +7,7 @@ import type { Database } from '../database.ts'
 import type { BeginGroups, Found, OnDocument } from '../store.ts'
 import type { Connections } from './connection/connections.ts'
 import { FIRST_PIECE } from './connection/cursor.ts'
-import { mayBeStale } from './connection/failures.ts'
+import { repeatingLost } from './connection/failures.ts'
 import type { Pipelining } from './connection/pipelining.ts'
 import { inTransaction } from './connection/transaction.ts'
 import { aggregateAtOnce, aggregateByPieces, canAggregate, explainGroups } from './read/aggregate.ts'
@@ -128,13 +128,10 @@ async function aggregate(
   { begin, bounds }: { readonly begin: BeginGroups; readonly bounds: Bounds },
 ): Promise<Found> {
   const aggregating = { table: tableOf(plan.collection), begin }
-  const once = (): Promise<Found | undefined> =>
-    connections.with((each) => aggregateAtOnce(each, plan, aggregating), { bounds, kind: 'aggregate' })
-  // A connection may have died while idle in the pool. Repeating is safe, because groups are passed on last.
-  const found = await once().catch((error: unknown) => {
-    if (mayBeStale(error)) return once()
-    throw error
-  })
+  // Repeating is safe, because groups are passed on last.
+  const found = await repeatingLost(() =>
+    connections.with((each) => aggregateAtOnce(each, plan, aggregating), { bounds, kind: 'aggregate' }),
+  )
   if (found) return found
   // Too large to be collected in memory; nothing was passed on, so the page is read again in pieces.
   return await inTransaction(connections, (each) => aggregateByPieces(each, plan, aggregating), {

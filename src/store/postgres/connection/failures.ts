@@ -82,6 +82,16 @@ export function mayBeStale(error: unknown): boolean {
   return isLost(error) && !(error instanceof UnreachableError || error instanceof AbandonedError)
 }
 
+/** Repeats a read once, on another connection: one may have died while it was idle in the pool. */
+export async function repeatingLost<T>(read: () => Promise<T>): Promise<T> {
+  try {
+    return await read()
+  } catch (error) {
+    if (!mayBeStale(error)) throw error
+    return await read()
+  }
+}
+
 /** The server or the connection to it is lost. Statements in progress may or may not have taken effect. */
 export function isLost(error: unknown): boolean {
   if (error instanceof LostError) return true

@@ -17,7 +17,7 @@ import type { Table } from '../schema/catalogue.ts'
 import type { Connection, SqlSession } from '../connection/connection.ts'
 import type { Connections, Row } from '../connection/connections.ts'
 import { pieces } from '../connection/cursor.ts'
-import { ResultTooLarge } from '../connection/failures.ts'
+import { ResultTooLarge, repeatingLost } from '../connection/failures.ts'
 import { tablesAt } from './as-of.ts'
 import { pushdownTo } from './pushdown.ts'
 import {
@@ -112,11 +112,13 @@ function sourceOf(
   const alone = (
     read: (connection: Connection, table: Table) => Promise<readonly Row[]>,
   ): Promise<readonly Row[]> =>
-    withCurrentTables(async () => {
-      using lease = await connections.lease(bounds)
-      const table = tableOf()
-      return table ? await lease.connection.within(bounds, () => read(lease.connection, table)) : []
-    })
+    withCurrentTables(() =>
+      repeatingLost(async () => {
+        using lease = await connections.lease(bounds)
+        const table = tableOf()
+        return table ? await lease.connection.within(bounds, () => read(lease.connection, table)) : []
+      }),
+    )
   return {
     async keys(count, skip) {
       const rows = await alone((connection, table) =>
