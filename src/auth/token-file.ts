@@ -184,7 +184,9 @@ function replace(file: string, text: string): void {
  * create only files of their own.
  */
 function ownerOfDirectory(file: string): Ownership | undefined {
-  return process.getuid?.() === 0 ? { ...statSync(dirname(file)), mode: 0o600 } : undefined
+  if (process.getuid?.() !== 0) return undefined
+  const { uid, gid } = statSync(dirname(file))
+  return { uid, gid, mode: 0o600 }
 }
 
 type Ownership = Pick<Stats, 'uid' | 'gid' | 'mode'>
