@@ -67,6 +67,25 @@ onEveryStore(() => {
     assert.equal(codeOf(await find(tester, '1.0.0', { version: '2.0.0' })), 'rest-crud:NoVersionMatch')
   })
 
+  test('find: the size of an array is the stored one, whoever checks the query', async () => {
+    await using tester = await openTestService()
+    const { data, metadata } = tester.service
+    await tester.define('t', { list: { type: 'any' } })
+    const version = { value: '2.0.0', changelog: 'typed' }
+    const typed = { list: { type: 'array', items: { type: 'integer' } } }
+    const target = { entity: 't', version: '2.0.0' }
+    await metadata.create(ADMIN, target, metadataDocument('t', typed, { schema: { version } }))
+    await tester.store('t', { _id: '1', list: [1, 2] })
+    await data.insert(ADMIN, target, { data: { _id: '2', list: [1, 2] } })
+    const isTwo = { field: 'list#', op: '=', rvalue: 2 }
+    // PostgreSQL cannot evaluate this pattern, so the service checks the whole condition.
+    const other = { field: '_id', regex: '\\pL', caseInsensitive: true }
+    for (const query of [isTwo, { $or: [isTwo, other] }]) {
+      const found = documentsOf(await find(tester, '2.0.0', { query, projection: { field: '_id' } }))
+      assert.deepEqual(found, [{ _id: '2' }], JSON.stringify(query))
+    }
+  })
+
   test('find: unknown entities and versions, and disabled ones', async () => {
     await using tester = await openTwoVersions()
     assert.equal(codeOf(await tester.find('zz', { projection: EVERYTHING })), 'crud:UnknownEntity')

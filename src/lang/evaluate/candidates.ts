@@ -12,6 +12,8 @@ import type { FieldRef } from '../resolve/scope.ts'
 export interface Seen {
   readonly value: Json | undefined
   readonly outer?: Seen
+  /** Present on the outermost scope while an update changes the document: stored sizes of arrays may be wrong then. */
+  readonly isChanging?: true
 }
 export type Predicate = (seen: Seen) => boolean
 export type Test = (value: Json | undefined) => boolean
@@ -19,7 +21,7 @@ export type Test = (value: Json | undefined) => boolean
 /** Every value of a field, in document order; undefined stands for a missing value. */
 export function candidates(seen: Seen, { up, steps }: FieldRef): readonly (Json | undefined)[] {
   const found: (Json | undefined)[] = []
-  someStep(climb(seen, up).value, steps, 0, (value) => {
+  someStep(climb(seen, up), steps, (value) => {
     found.push(value)
     return false
   })
@@ -29,17 +31,6 @@ export function candidates(seen: Seen, { up, steps }: FieldRef): readonly (Json 
 /** The same in comparable form: a value that does not fit the kind of the field counts as missing. */
 export function comparables(seen: Seen, ref: FieldRef): readonly (Json | undefined)[] {
   return candidates(seen, ref).map(asCompared(ref.field))
-}
-
-/**
- * The same in a stored document, as a store reads it: the size of an array is the one that was stored with it. Versions
- * in which the array is a value of type any store none.
- */
-export function storedComparables(seen: Seen, ref: FieldRef): readonly (Json | undefined)[] {
-  const last = ref.steps.at(-1)
-  if (typeof last !== 'string' || !last.endsWith('#')) return comparables(seen, ref)
-  const holders = candidates(seen, { ...ref, steps: ref.steps.slice(0, -1) })
-  return holders.map((holder) => member(holder, last)).map(asCompared(ref.field))
 }
 
 /** Whether the field has exactly one candidate in every document. */
@@ -52,10 +43,7 @@ export function onlyCandidate({ up, steps, field }: FieldRef): (seen: Seen) => J
   const compared = asCompared(field)
   return (seen) => {
     let value = climb(seen, up).value
-    for (const step of steps) {
-      value =
-        typeof step === 'number' ? (isArray(value) ? value.at(step) : undefined) : memberOrSize(value, step)
-    }
+    for (const step of steps) value = stepInto(value, step, seen)
     return compared(value)
   }
 }
@@ -81,28 +69,35 @@ export function someCandidate({ up, steps, field }: FieldRef, testCompared: Test
   const test: Test = (value) => testCompared(compared(value))
   // Fast path for the common case, a member of the document itself.
   if (up === 0 && steps.length === 1 && typeof only === 'string' && only !== '*') {
-    return (seen) => test(memberOrSize(seen.value, only))
+    return (seen) => test(stepInto(seen.value, only, seen))
   }
-  return (seen) => someStep(climb(seen, up).value, steps, 0, test)
+  return (seen) => someStep(climb(seen, up), steps, test)
 }
 
 /** A missing value has only missing members. An absent array has one missing element, an empty array none. */
-function someStep(value: Json | undefined, steps: readonly Step[], at: number, test: Test): boolean {
-  const step = steps[at]
-  if (step === undefined) return test(value)
-  if (step === '*') {
-    if (!isArray(value)) return someStep(undefined, steps, at + 1, test)
-    return someOf(value, (each) => someStep(each, steps, at + 1, test))
+function someStep(seen: Seen, steps: readonly Step[], test: Test): boolean {
+  const from = (value: Json | undefined, at: number): boolean => {
+    const step = steps[at]
+    if (step === undefined) return test(value)
+    if (step !== '*') return from(stepInto(value, step, seen), at + 1)
+    return isArray(value) ? someOf(value, (each) => from(each, at + 1)) : from(undefined, at + 1)
   }
-  const next =
-    typeof step === 'number' ? (isArray(value) ? value.at(step) : undefined) : memberOrSize(value, step)
-  return someStep(next, steps, at + 1, test)
+  return from(seen.value, 0)
 }
 
-/** The size of an array is counted, because an update may have changed the array since the size was stored. */
-function memberOrSize(value: Json | undefined, name: string): Json | undefined {
-  const array = name.endsWith('#') ? member(value, name.slice(0, -1)) : undefined
-  return isArray(array) ? array.length : member(value, name)
+function stepInto(value: Json | undefined, step: Step, seen: Seen): Json | undefined {
+  if (typeof step === 'number') return isArray(value) ? value.at(step) : undefined
+  if (step.endsWith('#') && outermost(seen).isChanging) {
+    const array = member(value, step.slice(0, -1))
+    if (isArray(array)) return array.length
+  }
+  return member(value, step)
+}
+
+function outermost(seen: Seen): Seen {
+  let scope = seen
+  while (scope.outer) scope = scope.outer
+  return scope
 }
 
 /** Some element of some array at the path. Every `*` opens a scope that `$parent` can reach. */

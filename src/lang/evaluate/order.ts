@@ -7,7 +7,7 @@ import { type Json, isNumber, numberText } from '../../base/json/json.ts'
 import { spend } from '../../base/work/work.ts'
 import { documentWords, scoreOfWords } from '../../schema/document-words.ts'
 import { compareValues } from '../../schema/types.ts'
-import { type Seen, comparables, storedComparables } from './candidates.ts'
+import { type Seen, comparables } from './candidates.ts'
 import type { FieldRef } from '../resolve/scope.ts'
 import type { TextSearch } from '../query.ts'
 import type { SortKey } from '../sort.ts'
@@ -44,18 +44,14 @@ export function sortValues(
 ): readonly Json[] {
   const next = sources.values()
   return sort.map((key) =>
-    key.field.joined ? joinedSortValue(next.next().value, key) : storedSortValue(value, key),
+    key.field.joined ? joinedSortValue(next.next().value, key) : sortValue({ value }, key),
   )
 }
 
 /** The value of a key that leads through references, from what is at the end of the way. */
 export function joinedSortValue(source: Json | undefined, key: SortKey<FieldRef>): Json {
   if (source === undefined) return null
-  return key.field.joined?.counted ? source : storedSortValue(source, key)
-}
-
-function storedSortValue(value: Json, key: SortKey<FieldRef>): Json {
-  return sortValue({ value }, key, storedComparables)
+  return key.field.joined?.counted ? source : sortValue({ value: source }, key)
 }
 
 type Directions = readonly Pick<SortKey<FieldRef>, 'descending'>[]
@@ -121,13 +117,9 @@ function scoreOf(value: Json | undefined, query: TextSearch<FieldRef>): number {
 }
 
 /** The value that stands for all candidates of the key: the least ascending, the greatest descending. */
-function sortValue(
-  seen: Seen,
-  { field, descending }: SortKey<FieldRef>,
-  candidatesOf: typeof comparables = comparables,
-): Json {
+function sortValue(seen: Seen, { field, descending }: SortKey<FieldRef>): Json {
   if (field.score) return field.score.reduce((sum, each) => sum + scoreOf(seen.value, each), 0)
-  const candidates = candidatesOf(seen, field)
+  const candidates = comparables(seen, field)
   spend(candidates.length)
   let best = candidates[0] ?? null
   for (let i = 1; i < candidates.length; i++) {

@@ -28,6 +28,7 @@ export function rootTarget(document: JsonObject): WriteTarget {
   let spent = 0
   return {
     value: document,
+    isChanging: true,
     write: () => undefined,
     spend(steps) {
       spend(steps)

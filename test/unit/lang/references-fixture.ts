@@ -103,6 +103,7 @@ export const DOCUMENTS: Readonly<Record<string, readonly JsonObject[]>> = {
       shop: 'north',
       total: 30,
       tags: ['gift', 'fast'],
+      'tags#': 2,
       lines: [
         { sku: 'pen', n: 3 },
         { sku: 'ink', n: 1 },
@@ -119,6 +120,7 @@ export const DOCUMENTS: Readonly<Record<string, readonly JsonObject[]>> = {
       stock: 2,
       label: 'a pen',
       tags: ['gift'],
+      'tags#': 1,
       offers: [
         { shop: 'north', min: 20 },
         { shop: 'south', min: 10 },
