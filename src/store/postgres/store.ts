@@ -6,11 +6,10 @@ import { collectionExport } from './transfer/export.ts'
 import { openSnapshotOn } from './transfer/snapshot.ts'
 import { claimImport, collectionImport } from './transfer/import.ts'
 import { createFiller } from './schema/filler.ts'
-import { tidyUp } from './schema/index-builds.ts'
+import { tryToTidyUp } from './schema/index-builds.ts'
 import { collectionsOf } from './schema/changes.ts'
 import { createMetadata } from '../tables/metadata.ts'
 import { openConnections } from './connection/connections.ts'
-import { isCollision } from './connection/failures.ts'
 import { createKnownTables } from './schema/table-cache.ts'
 import { createPipelining } from './connection/pipelining.ts'
 import { createListening } from './connection/listen.ts'
@@ -84,11 +83,8 @@ export function openPostgresStore(options: PostgresOptions): Database {
     isCluster = server.isCluster
     if (!isBeside) await migrate(connections, location)
     await reload()
-    await tidyUp(builder).catch((error: unknown) => {
-      if (!isCollision(error)) throw error
-      // The table may be in use for hours, by a dump of the database, and no request needs what is to be dropped.
-      filler.wake()
-    })
+    // A table may be in use for hours, by a dump of the database, and no request needs what is to be dropped.
+    if (!isBeside && !(await tryToTidyUp(builder))) filler.wake()
     if (!isBeside) server.warnings.forEach(onWarning)
   })
   const runner = createRunner({ start, reload, onTiming })

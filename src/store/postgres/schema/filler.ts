@@ -3,12 +3,11 @@
  * indexes left half built.
  */
 import type { SqlSession } from '../connection/connection.ts'
-import { isCollision } from '../connection/failures.ts'
 import type { Builder } from './builder.ts'
 import { readCollections } from './catalogue.ts'
 import { tryToFill } from './column-fill.ts'
 import { isComplete } from './columns.ts'
-import { tidyUp } from './index-builds.ts'
+import { tryToTidyUp } from './index-builds.ts'
 
 export interface Filler extends AsyncDisposable {
   /** Starts to work, unless it is at work already. */
@@ -17,6 +16,9 @@ export interface Filler extends AsyncDisposable {
 
 /** Another process may be at work; if it dies, this one takes over. */
 const RETRY_MS = 2_000
+
+/** Each attempt delays the requests for a table in use, by up to 200 ms. */
+const TIDY_MS = 10_000
 
 export function createFiller(
   builder: Builder,
@@ -28,24 +30,23 @@ export function createFiller(
 
   async function work(): Promise<void> {
     try {
-      await tidyUp(builder)
       let isDone = true
       for (const no of await incomplete(builder.connections)) {
         if (isStopped) return
         isDone = (await tryToFill(no, { ...builder, isStopped: () => isStopped })) && isDone
       }
-      if (!isDone) retry()
+      if (!isDone) retry(RETRY_MS)
+      else if (!(await tryToTidyUp(builder))) retry(TIDY_MS)
     } catch (error) {
       if (isStopped) return
-      // A table that others use all the time is no fault.
-      if (!isCollision(error)) onError(error)
-      retry()
+      onError(error)
+      retry(RETRY_MS)
     }
   }
 
-  function retry(): void {
+  function retry(ms: number): void {
     if (isStopped) return
-    timer = setTimeout(wake, RETRY_MS)
+    timer = setTimeout(wake, ms)
     timer.unref()
   }
 

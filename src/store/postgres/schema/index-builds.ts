@@ -34,6 +34,7 @@ import type { Connection, SqlSession } from '../connection/connection.ts'
 import { enterClaims } from './backfill-claims.ts'
 import type { Builder } from './builder.ts'
 import { fillColumns } from './column-fill.ts'
+import { isCollision } from '../connection/failures.ts'
 import { isComplete } from './columns.ts'
 import { lockMetadata } from './metadata-lock.ts'
 import { type Transaction, inTransaction } from '../connection/transaction.ts'
@@ -98,7 +99,7 @@ export async function buildAhead(
   definition: CollectionDefinition,
   builder: Builder,
 ): Promise<readonly IndexRecord[]> {
-  await tidyUp(builder)
+  await dropLeft(builder, (index) => discard([index], builder))
   const missing = await inTransaction(builder.connections, (transaction) =>
     missingIn(transaction, definition),
   )
@@ -192,10 +193,14 @@ async function withFilledColumns(record: CollectionRecord, builder: Builder): Pr
 }
 
 /** Drops only indexes that are not ready: if the connection was lost during the commit, they may have become ready. */
-export async function discard(records: readonly IndexRecord[], builder: Builder): Promise<void> {
+export async function discard(
+  records: readonly IndexRecord[],
+  builder: Builder,
+  { mayRepeat = true } = {},
+): Promise<void> {
   if (records.length === 0) return
   const numbers = new Set(records.map(({ no }) => no))
-  await inTransaction(builder.connections, async (transaction) => {
+  const work = async (transaction: Transaction): Promise<void> => {
     await lockMetadata(transaction, builder.schema)
     const left = (await readIndexes(transaction)).filter(({ no, isReady }) => !isReady && numbers.has(no))
     for (const record of await readCollections(transaction)) {
@@ -205,19 +210,37 @@ export async function discard(records: readonly IndexRecord[], builder: Builder)
       // name makes them read the catalogue again.
       if (own.some(({ definition }) => definition.unique)) await renameTable(transaction, record)
     }
-  })
+  }
+  await inTransaction(builder.connections, work, { mayRepeat })
   await builder.reload()
 }
 
-/** Drops indexes left half built by processes that died. */
-export async function tidyUp(builder: Builder): Promise<void> {
+/**
+ * Drops what processes that died left half built. False if an index is left because its table is in use, as during a
+ * dump of the database: each table is tried once only, because all others wait behind the attempt to lock it.
+ */
+export async function tryToTidyUp(builder: Builder): Promise<boolean> {
+  let isDone = true
+  await dropLeft(builder, async (index) => {
+    try {
+      await discard([index], builder, { mayRepeat: false })
+    } catch (error) {
+      if (!isCollision(error)) throw error
+      isDone = false
+    }
+  })
+  return isDone
+}
+
+/** Calls back for each index that was left half built by a process that died. */
+async function dropLeft(builder: Builder, drop: (index: IndexRecord) => Promise<void>): Promise<void> {
   const left = (await readIndexes(builder.connections)).filter(({ isReady }) => !isReady)
   for (const index of left) {
     using lease = await builder.connections.lease()
     const lock = lockOf({ no: index.collection }, builder)
     if (!(await tryLock(lease.connection, lock))) continue
     try {
-      await discard([index], builder)
+      await drop(index)
     } finally {
       await unlock(lease.connection, lock)
     }
