@@ -165,8 +165,9 @@ function replace(file: string, text: string): void {
   const handle = openSync(temporary, 'wx', 0o600)
   try {
     try {
-      const before = statSync(file, { throwIfNoEntry: false }) ?? ownerOfDirectory(file)
+      const before = statSync(file, { throwIfNoEntry: false })
       if (before) copyOwnership(handle, before, file)
+      else giveToOwnerOfDirectory(handle, file)
       writeFileSync(handle, text)
       fsyncSync(handle)
     } finally {
@@ -181,18 +182,20 @@ function replace(file: string, text: string): void {
 
 /**
  * A file that the superuser creates belongs to the owner of its directory, which is the user of the service. All others can
- * create only files of their own.
+ * create only files of their own, as can a superuser without that privilege, such as in a container.
  */
-function ownerOfDirectory(file: string): Ownership | undefined {
-  if (process.getuid?.() !== 0) return undefined
+function giveToOwnerOfDirectory(handle: number, file: string): void {
+  if (process.getuid?.() !== 0) return
   const { uid, gid } = statSync(dirname(file))
-  return { uid, gid, mode: 0o600 }
+  try {
+    fchownSync(handle, uid, gid)
+  } catch {
+    // the file stays one of the superuser
+  }
 }
 
-type Ownership = Pick<Stats, 'uid' | 'gid' | 'mode'>
-
 /** Keeps owner and mode, so that the same users can read the file: the service may run as another user. */
-function copyOwnership(handle: number, { uid, gid, mode }: Ownership, file: string): void {
+function copyOwnership(handle: number, { uid, gid, mode }: Stats, file: string): void {
   const created = fstatSync(handle)
   try {
     if (created.uid !== uid || created.gid !== gid) fchownSync(handle, uid, gid)

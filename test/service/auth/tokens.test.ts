@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process'
 import {
   chmodSync,
   chownSync,
+  existsSync,
   lstatSync,
   mkdirSync,
   readFileSync,
@@ -329,6 +330,27 @@ test('tokens: a new file belongs to the owner of its directory, and only its own
   const [made, directory] = [statSync(file), statSync(dirname(file))]
   assert.deepEqual([made.uid, made.gid, made.mode & 0o777], [directory.uid, directory.gid, 0o600])
 })
+
+const SETPRIV = '/usr/bin/setpriv'
+const isPrivileged = process.getuid?.() === 0 && existsSync(SETPRIV)
+
+test(
+  'tokens: a superuser who may not give files away keeps a new file',
+  { skip: !isPrivileged && 'needs the superuser, and setpriv' },
+  async () => {
+    using folder = scratch()
+    const file = folder.path('tokens.json')
+    // anybody may create files there
+    chmodSync(dirname(file), 0o777)
+    chownSync(dirname(file), 65_534, 65_534)
+    const module = new URL('../../../src/auth/token-file.ts', import.meta.url).href
+    const script = `import { addToken } from '${module}'; await addToken(process.argv[1], ${JSON.stringify(ANN)})`
+    const command = [process.execPath, '--input-type=module', '-e', script, file]
+    await promisify(execFile)(SETPRIV, ['--bounding-set=-chown', '--inh-caps=-chown', ...command])
+    assert.equal(statSync(file).uid, 0)
+    assert.equal(readTokens(file).length, 1)
+  },
+)
 
 test('tokens: permissions come from roles and from the token itself', async () => {
   using folder = scratch()
