@@ -52,6 +52,7 @@ export async function* readRows(
   let line = 1
   let bytes = 0
   let emptyLines = 0
+  let countedTwice = 0
   try {
     for await (const each of parser as AsyncIterable<{
       info: { lines: number; empty_lines: number; bytes: number }
@@ -61,7 +62,9 @@ export async function* readRows(
       // the parser counts the lines up to the end of a row, and skips empty ones before its begin
       const begunOn = line + info.empty_lines - emptyLines
       yield { line: begunOn, cells: record, bytes: info.bytes - bytes }
-      line = info.lines + 1
+      // a row of several lines: the parser counts CRLF in a cell as two of them
+      if (info.lines > begunOn) countedTwice += record.reduce((sum, cell) => sum + crlfIn(cell), 0)
+      line = info.lines + 1 - countedTwice
       bytes = info.bytes
       emptyLines = info.empty_lines
     }
@@ -74,6 +77,10 @@ export async function* readRows(
   } finally {
     source.destroy()
   }
+}
+
+function crlfIn(cell: Cell = ''): number {
+  return cell.split('\r\n').length - 1
 }
 
 /** The parser would replace what is no UTF-8 by other characters. */

@@ -179,6 +179,14 @@ test('csv: empty lines count', async () => {
   }
 })
 
+test('csv: a line break in a cell is one line, whatever its characters are', async () => {
+  for (const end of ['\n', '\r\n']) {
+    const text = ['a,b', '"x', 'y","', '"', '', '1,2', '"z",3', '4,5'].join(end)
+    const lines = (await read('csv', text)).map((row) => row.split(' ')[0])
+    assert.deepEqual(lines, ['2', '6', '7', '8'], JSON.stringify(end))
+  }
+})
+
 test('delimiter: the one that separates most cells, outside of quotes', () => {
   const cases = [
     ['a,b;c,d', ','],
