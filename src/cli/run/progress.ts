@@ -3,7 +3,8 @@
 export interface Progress {
   readonly phase: string
   readonly done: number
-  readonly total: number
+  /** Undefined if nobody knows. */
+  readonly total: number | undefined
   /** What is counted; documents if absent. */
   readonly unit?: string
   /** Appended to the line. */
@@ -55,6 +56,7 @@ export function createProgress(output: Terminal, now: () => number = () => perfo
 const WIDTH = 24
 
 function bar({ done, total }: Progress): string {
+  if (total === undefined) return `[${'-'.repeat(WIDTH)}]`
   const filled = total === 0 ? WIDTH : Math.min(WIDTH, Math.floor((done / total) * WIDTH))
   return `[${'#'.repeat(filled)}${'-'.repeat(WIDTH - filled)}]`
 }
@@ -66,6 +68,10 @@ function described({ note, ...progress }: Progress, seconds: number): string {
 
 function rated({ phase, done, total, unit = 'documents' }: Progress, seconds: number): string {
   const rate = seconds > 0 ? done / seconds : 0
+  if (total === undefined) {
+    const counted = `${phase} ${done.toLocaleString('en')} ${unit}`
+    return rate < 1 ? counted : `${counted}, ${Math.round(rate).toLocaleString('en')}/s`
+  }
   const share = total === 0 ? 100 : Math.min(100, Math.floor((done / total) * 100))
   const counts = `${phase} ${share}%, ${done.toLocaleString('en')} of ${total.toLocaleString('en')} ${unit}`
   if (rate < 1) return counts

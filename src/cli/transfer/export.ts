@@ -180,8 +180,8 @@ async function writeAll(
       done += documents
       if (chunk.length < CHUNK) continue
       await flush()
-      const note = total === undefined ? { note: 'how many there are is not known' } : {}
-      progress.show({ phase: 'exporting', done, total: Math.max(total ?? 0, done), ...note })
+      // others may have inserted documents since they were counted
+      progress.show({ phase: 'exporting', done, total: total === undefined ? total : Math.max(total, done) })
     }
   } finally {
     // what arrived before a failure is kept: --continue goes on after it
