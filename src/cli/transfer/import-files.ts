@@ -80,7 +80,9 @@ async function importAll(files: readonly SourceFile[], importing: Importing): Pr
   const { state, canResume } = importing
   const progress = createProgress(process.stderr)
   const began = performance.now()
-  const total = files.reduce((sum, { bytes }) => sum + bytes, 0)
+  const total = files.some(({ isReadOnce }) => isReadOnce)
+    ? undefined
+    : files.reduce((sum, { bytes }) => sum + bytes, 0)
   let position = state.position
   let bytes = files.slice(0, position.file).reduce((sum, each) => sum + each.bytes, 0)
   const show = (more: number, imported: number): void => {
@@ -89,7 +91,7 @@ async function importAll(files: readonly SourceFile[], importing: Importing): Pr
     progress.show({
       phase: 'importing',
       done: Math.round(bytes / 1000),
-      total: Math.round(total / 1000),
+      total: total === undefined ? total : Math.round(total / 1000),
       unit: 'kB',
       note,
     })
