@@ -226,12 +226,25 @@ test(
       await dump.query(`create index idx_1000000 on ${rows[0]!.name}(id)`)
       await dump.query('begin')
       await dump.query(`lock table ${rows[0]!.name} in access share mode`)
+      const attempts = new Set<string>()
+      const watch = new AbortController()
+      const watching = (async () => {
+        for (; !watch.signal.aborted; await sleep(20)) {
+          const waiting = await dump.query<{ id: string }>(
+            `select virtualtransaction as id from pg_locks where not granted and relation = '${rows[0]!.name}'::regclass`,
+          )
+          for (const { id } of waiting.rows) attempts.add(id)
+        }
+      })()
       await using next = await startSmalt(database.url)
       const find = () => next.ask('POST', '/data/find/dumped', { projection: { field: '*' }, range: [0, 1] })
-      // repeated attempts to lock the table would take ten seconds, and delay everybody else who uses it
-      const deadline = Date.now() + 9_000
+      const deadline = Date.now() + 40_000
       while ((await find()).status === 503 && Date.now() < deadline) await sleep(50)
+      watch.abort()
+      await watching
       ok(await find())
+      // everybody else who uses the table waits behind each attempt to lock it
+      assert.ok(attempts.size < 10, `${attempts.size} attempts to lock the table`)
       assert.equal(await leftBehind(), 1)
       await dump.query('commit')
       while ((await leftBehind()) > 0) await sleep(50)
