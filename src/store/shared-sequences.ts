@@ -14,7 +14,7 @@ export function withSequencesOf(home: Home, store: Database): Database {
   return {
     kind: store.kind,
     isShared: store.isShared,
-    answers: (query) => store.answers(query),
+    answers: (query, asOf) => store.answers(query, asOf),
     canJoin: () => store.canJoin(),
     description: store.description,
     find: (plan, take, bounds) => store.find(plan, take, bounds),
@@ -51,7 +51,7 @@ function sessionWith(session: TransactionSession, draw: DrawMany): TransactionSe
   return {
     kind: session.kind,
     bookkeeping: session.bookkeeping,
-    answers: (query) => session.answers(query),
+    answers: (query, asOf) => session.answers(query, asOf),
     canJoin: () => session.canJoin(),
     find: (plan, take, bounds) => session.find(plan, take, bounds),
     explain: (plan, bounds) => session.explain(plan, bounds),

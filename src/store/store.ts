@@ -32,8 +32,11 @@ export interface Store extends AsyncDisposable {
   readonly isShared: boolean
   /** Engine and durability, in words for the log. */
   readonly description: string
-  /** Whether the query can be pushed down at any position, also inside of other queries. */
-  answers(query: Query<FieldRef>): boolean
+  /**
+   * Whether the query can be pushed down at any position, also inside of other queries; with `asOf`, to a read of the
+   * past.
+   */
+  answers(query: Query<FieldRef>, asOf?: number): boolean
   /** Whether one statement may read the documents of several collections; otherwise they are read separately. */
   canJoin(): boolean
   /** Passes the documents of the page to `take`, one after the other; an error that `take` throws ends the find. */

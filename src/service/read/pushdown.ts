@@ -6,20 +6,21 @@ import { type FieldRef, linksIn } from '../../lang/resolve/scope.ts'
 import type { ReadPlan } from '../../plan/plan.ts'
 import type { Schema } from '../../schema/schema.ts'
 import type { Deps } from '../deps.ts'
+import type { ReadContext } from './read-context.ts'
 
 /** The store is the one with the documents of the schema. */
 export function isPushable(
   query: Query<FieldRef>,
   schema: Schema,
-  { storeOf }: Pick<Deps, 'storeOf'>,
+  { deps, asOf }: Pick<ReadContext, 'deps' | 'asOf'>,
 ): boolean {
   const related = [...relatedIn(query)]
   // The store itself splits a query without references into SQL and residual.
   if (related.length === 0) return true
   const { datasource } = schema.collection
   const stay = related.every((each) => targetOf(each).collection.datasource === datasource)
-  const store = storeOf(schema)
-  return stay && store.canJoin() && store.answers(query)
+  const store = deps.storeOf(schema)
+  return stay && store.canJoin() && store.answers(query, asOf)
 }
 
 /** Whether the store with the documents of the schema can sort them. It has no indexes to look up past documents by. */

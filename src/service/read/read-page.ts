@@ -82,7 +82,7 @@ async function readMatches(
     for (const document of documents) take(document)
     return { matchCount }
   }
-  if (!query || isPushable(query, schema, deps)) return await deps.storeOf(schema).find(read, take, bounds)
+  if (!query || isPushable(query, schema, reading)) return await deps.storeOf(schema).find(read, take, bounds)
   const together = sharing(reading)
   const { isMatch, ...resolved } = await resolveRemoteJoins(read, schema, together)
   if (!isMatch) return await deps.storeOf(schema).find(resolved.read, take, bounds)

@@ -47,7 +47,7 @@ export function readOperations(parts: ReadParts): Pick<Database, ReadOperation> 
   const { connections, tableOf, runner, isCluster } = parts
   const { run } = runner
   return {
-    answers: (query) => pushdownTo({ isDistributed: isCluster() }).answers(query),
+    answers: (query, asOf) => pushdownTo({ isDistributed: isCluster() }, asOf).answers(query),
     canJoin: () => pushdownTo({ isDistributed: isCluster() }).canJoin,
     find: (plan, take, bounds) =>
       run('find', () =>

@@ -53,7 +53,7 @@ export function sessionIn(transaction: Transaction, context: SessionContext): Tr
     get bookkeeping() {
       return bookkeepingIn(engine, sessionOf(transaction))
     },
-    answers: (query) => pushdownTo({ isDistributed: isCluster() }).answers(query),
+    answers: (query, asOf) => pushdownTo({ isDistributed: isCluster() }, asOf).answers(query),
     canJoin: () => pushdownTo({ isDistributed: isCluster() }).canJoin,
     find: (plan, take, bounds) =>
       noteRefusal([plan.query], () =>

@@ -1,6 +1,7 @@
 /** Who may search: hidden fields, row rules, versions, references; and searches in every kind of request. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Json, JsonObject } from '../../../src/base/json/json.ts'
 import { move } from '../../../src/service/move/move.ts'
 import { type DataResponse, printResponse } from '../../../src/service/response.ts'
@@ -187,6 +188,45 @@ onEveryStore(() => {
     assert.equal(idsOf(await on.find('e', { ...now, query: either, asOf: before })), '1 3')
     const scored = await on.find('e', { ...now, asOf: before, sort: { $score: '$desc' } })
     assert.deepEqual(codesOf(scored), ['query-api:InvalidSort'])
+  })
+
+  test('find: a search of the past beside a condition on other documents', async () => {
+    await using on = await openTestService()
+    const parent = {
+      type: 'reference',
+      entity: 'e',
+      query: { field: '_id', op: '=', rfield: '$parent.owner' },
+    }
+    const info = { indexes: [TITLE], history: true }
+    await on.define('e', OPEN_FIELDS, { info })
+    const version = { value: '2.0.0', changelog: 'refers to itself' }
+    const document = metadataDocument(
+      'e',
+      { ...OPEN_FIELDS, parent },
+      { info: { ...info, defaultVersion: '2.0.0' }, schema: { version } },
+    )
+    await on.service.metadata.create(ADMIN, { entity: 'e', version: '2.0.0' }, document)
+    await on.store('e', [
+      { _id: '1', title: 'blue' },
+      { _id: '2', title: 'red', owner: '1' },
+      { _id: '3', title: 'red', owner: '2' },
+    ])
+    // A date in milliseconds includes all that was written in its millisecond.
+    await pause(20)
+    const before = new Date().toISOString()
+    await pause(20)
+    await on.service.data.delete(ADMIN, { entity: 'e' }, { query: { field: '_id', op: '=', rvalue: '1' } })
+    const isChild = { field: 'parent.*.title', op: '=', rvalue: 'blue' }
+    const query = { $or: [{ text: 'blue' }, isChild] }
+    const either = { query, projection: ID, asOf: before }
+    const found = await on.find('e', either)
+    assert.equal(idsOf(found), '1 2')
+    assert.equal(idsOf(await on.find('e', { ...either, page: { size: 5 } })), '1 2')
+    assert.equal(idsOf(await on.find('e', { ...either, projection: [ID, { field: 'parent' }] })), '1 2')
+    assert.equal((await on.service.data.explain(ADMIN, { entity: 'e' }, either)).matchCount, 2)
+    const neither = { ...either, query: { $not: { $or: [{ text: 'blue' }, isChild] } } }
+    assert.equal(idsOf(await on.find('e', neither)), '3')
+    assert.equal(idsOf(await on.find('e', { query, projection: ID })), '')
   })
 
   test('metadata: a row rule cannot search text', async () => {

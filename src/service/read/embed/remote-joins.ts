@@ -42,11 +42,11 @@ export async function resolveRemoteJoins(
   schema: Schema,
   reading: ReadContext,
 ): Promise<RemoteJoins> {
-  if (!read.query || isPushable(read.query, schema, reading.deps)) return { read }
+  if (!read.query || isPushable(read.query, schema, reading)) return { read }
   const { query = EVERY_DOCUMENT, ...rest } = withLiterals(read)
   const shared = sharing(reading)
   const terms = conjunctsOf(await listed(query, schema, shared))
-  const answered = terms.filter((term) => isPushable(term, schema, reading.deps))
+  const answered = terms.filter((term) => isPushable(term, schema, reading))
   const others = terms.filter((term) => !answered.includes(term))
   const resolved = answered.length > 0 ? { ...rest, query: allOf(answered) } : rest
   if (others.length === 0) return { read: resolved }
@@ -61,7 +61,7 @@ async function listed(
   schema: Schema,
   reading: SharedReadContext,
 ): Promise<Query<FieldRef>> {
-  if (isPushable(query, schema, reading.deps)) return query
+  if (isPushable(query, schema, reading)) return query
   if (query.kind === 'related') return await listedRelated(query, schema, reading)
   return await listedInside(query, schema, reading)
 }
