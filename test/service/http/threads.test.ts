@@ -51,6 +51,48 @@ for (const kind of STORES) {
     assert.deepEqual([...inline.faults(), ...offloaded.faults()], [])
   })
 
+  test(`threads: a large document that the service has to check, beside conditions on others (${kind})`, async () => {
+    await using server = await start()
+    const text = { type: 'string' }
+    await server.define('maker', { _id: text, name: text })
+    const query = { field: '_id', op: '=', rfield: '$parent.by' }
+    await server.define('item', {
+      _id: text,
+      s: text,
+      by: text,
+      maker: { type: 'reference', entity: 'maker', query },
+    })
+    const large = `${'1'.repeat(2_500_000)}Ä`
+    for (const [entity, data] of [
+      ['maker', { _id: 'a', name: 'x' }],
+      ['item', { _id: '1', by: 'a', s: large }],
+    ] as const) {
+      const stored = await server.ask('PUT', `/data/insert/${entity}`, { body: { data } })
+      assert.equal(stored.status, 200, stored.text.slice(0, 500))
+    }
+    // PostgreSQL cannot evaluate these patterns.
+    const letter = { regex: '\\pL$', caseInsensitive: true }
+    const body = {
+      query: {
+        $and: [
+          { field: 's', ...letter },
+          {
+            $or: [
+              { field: 'maker.*.name', ...letter },
+              { field: 'by', op: '=', rvalue: 'b' },
+            ],
+          },
+        ],
+      },
+    }
+    const found = await server.ask('POST', '/data/find/item', { body: { ...body, projection: ID } })
+    assert.deepEqual(found.json.processed, [{ _id: '1' }], found.text)
+    const values = { count: { $count: true } }
+    const counted = await server.ask('POST', '/data/aggregate/item', { body: { ...body, values } })
+    assert.deepEqual(counted.json.processed, [{ count: 1 }], counted.text)
+    assert.deepEqual(server.faults(), [])
+  })
+
   test(`threads: large events are rendered there, for each reader (${kind})`, async () => {
     await using server = await start()
     const secret = { type: 'string', access: { find: ['boss'] } }

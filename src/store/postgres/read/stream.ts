@@ -55,8 +55,11 @@ export async function* streamOn(
     yield* streamByKeys(plan, source)
     return
   }
-  const test = residualTest(residual)
-  const matches = (document: StoredDocument): boolean => matchesInTime(() => test(document), bounds)
+  const test = residualTest(residual, bounds.work)
+  // A find that reads a stream pays from its own budget, and can continue in a worker thread.
+  const matches = bounds.work
+    ? test
+    : (document: StoredDocument): boolean => matchesInTime(() => test(document), bounds)
   const { from, to = Infinity } = plan
   let index = 0
   const { to: _to, ...unbounded } = plan
