@@ -103,7 +103,7 @@ export function authorizeUpdate(request: ChangeRequest, caller: Caller): Authori
 export function authorizeSave(request: SaveRequest, caller: Caller): Authorized<AllowedSave> {
   const view = viewOf(request.schema)(caller)
   requireEntity(view, request.upsert ? ['update', 'insert'] : ['update'], 'save')
-  const named = request.schema.identity.map((field) => view.conditionOn(field, 'find'))
+  const named = request.identity.map((field) => view.conditionOn(field, 'find'))
   const saveRules = [
     ...selectionRules('update', view),
     // An identity field that is hidden in all documents is refused for each saved document.

@@ -134,6 +134,8 @@ export interface ChangeRequest extends Select {
 
 export interface SaveRequest {
   readonly schema: Schema
+  /** The fields by which the documents are found. */
+  readonly identity: readonly Field[]
   readonly projection: Projection<FieldRef>
   readonly upsert: boolean
   readonly atomic: boolean

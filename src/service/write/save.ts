@@ -33,13 +33,13 @@ export async function save(deps: Deps, caller: Caller, request: SaveRequest): Pr
   const schema = deps.schemaOf(request.entity, request.version)
   const projection = resolveProjection(request.projection, rootScope(schema))
   const { upsert, atomic } = request
-  const allowed = authorizeSave({ schema, projection, upsert, atomic }, caller)
+  const identity = request.byId ? [idOf(schema)] : schema.identity
+  const allowed = authorizeSave({ schema, identity, projection, upsert, atomic }, caller)
   const freshness = freshnessFor(request.documentVersions, allowed, deps.secret())
   const duplicateFault = duplicateFaults(deps, allowed)
   const work = workOf(deps, request)
   const budget = faultBudget(deps.limits)
   const isConditional = request.documentVersions !== undefined
-  const identity = request.byId ? [idOf(schema)] : schema.identity
   const saving = { deps, caller, allowed, identity, freshness, isConditional, budget, work }
   const items = request.data.map((sent) => itemFor(sent, saving))
   const { write, ...remaining } = planSave(allowed, items)

@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json, JsonObject } from '../../../src/base/json/json.ts'
+import type { ServiceError } from '../../../src/base/errors.ts'
 import type { DataResponse } from '../../../src/service/response.ts'
+import type { Asked, DocumentReply } from '../../../src/service/service.ts'
 import { EVERYTHING, dataErrorCodes, documentsOf, failedDocumentsOf } from '../../support/service.ts'
 import type { Tenant } from '../../support/shared-service.ts'
 import { ALL, BOSS, answer, callerAs, equals, idsIn, openRuled, plain, readBy, stored } from './ruled.ts'
@@ -356,4 +358,42 @@ onEveryStore(() => {
     assert.deepEqual(now['3']!['box'], { plain: 'new', deep: 'd3' })
     assert.equal(now['4']!['pay'], 10)
   })
+
+  test('PUT of a plain document: is found by _id only where that may be read, whatever its identity is', async () => {
+    const name = { type: 'string', constraints: { identity: true } }
+    await using on = await openRuled({
+      access: { insert: ['anyone'], find: ['anyone'], update: ['anyone'], delete: ['anyone'] },
+      fields: { _id: { type: 'string', access: { find: ['boss', OWN] } }, name, owner: { type: 'string' } },
+      documents: [
+        { _id: '1', name: 'one', owner: 'ann' },
+        { _id: '2', name: 'two', owner: 'bob' },
+      ],
+    })
+    const put = (id: string, sent: JsonObject): Promise<DocumentReply> =>
+      on.service.documents.replace(ANN, { entity: on.entity, id }, sent, asked())
+    assert.equal((await put('1', { name: 'new', owner: 'ann' })).status, 200)
+    const errors = await Promise.all(
+      ['2', 'none'].map((id) => put(id, { name: 'two', owner: 'ann' }).catch((error: unknown) => error)),
+    )
+    assert.deepEqual(errors[0], errors[1])
+    assert.equal((errors[0] as ServiceError).code, 'crud:UnknownDocument')
+    assert.deepEqual((await stored(on))['2'], { _id: '2', name: 'two', owner: 'bob' })
+  })
+
+  test('PUT of a plain document: other fields of the identity need not be readable', async () => {
+    const name = { type: 'string', access: { find: ['boss', OWN] }, constraints: { identity: true } }
+    await using on = await openRuled({
+      access: { insert: ['anyone'], find: ['anyone'], update: ['anyone'], delete: ['anyone'] },
+      fields: { name, owner: { type: 'string' }, text: { type: 'string' } },
+      documents: [{ _id: '2', name: 'two', owner: 'bob' }],
+    })
+    const sent = { owner: 'bob', text: 'new' }
+    const reply = await on.service.documents.replace(ANN, { entity: on.entity, id: '2' }, sent, asked())
+    assert.equal(reply.status, 200)
+    assert.deepEqual((await stored(on))['2'], { _id: '2', name: 'two', owner: 'bob', text: 'new' })
+  })
 })
+
+function asked(): Asked {
+  return { parameters: new URLSearchParams() }
+}
