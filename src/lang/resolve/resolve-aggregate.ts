@@ -93,6 +93,8 @@ function pathOf(named: Named, scope: Scope & { readonly here: ObjectField }): Ro
   const trail = trailOf(named, scope)
   const links: KeyedLink[] = []
   let inside: Waypoint[] = []
+  /** Where the path enters the document that it is in. */
+  let entry = 0
   for (const [i, waypoint] of trail.entries()) {
     const array = trail[i - 1]?.field
     if (array && isJoined(array) && waypoint.step !== '*') {
@@ -103,19 +105,30 @@ function pathOf(named: Named, scope: Scope & { readonly here: ObjectField }): Ro
       continue
     }
     const key = JSON.stringify(trail.slice(0, i).map(({ step }) => step))
-    links.push({ key, link: linkTo(inside, named, scope.here), named })
+    const way = { inside, inDocument: trail.slice(entry, i) }
+    const link = linkTo(way, named, scope.here)
+    links.push({ key, link, named })
     inside = []
+    if (link.kind === 'documents') entry = i + 1
   }
   const field = trail.at(-1)?.field ?? scope.here
   return { links, steps: inside.map(({ step }) => step), field }
 }
 
+interface Way {
+  /** From the scope outside. */
+  readonly inside: readonly Waypoint[]
+  /** From the root of the document. */
+  readonly inDocument: readonly Waypoint[]
+}
+
 /** The link through the array or reference at the end of the way. */
-function linkTo(way: readonly Waypoint[], { path }: Named, root: ObjectField): Link {
-  const steps = way.map(({ step }) => step)
-  const { field } = way.at(-1)!
+function linkTo({ inside, inDocument }: Way, { path }: Named, root: ObjectField): Link {
+  const steps = inside.map(({ step }) => step)
+  const { field } = inside.at(-1)!
   if (!isJoined(field)) return { kind: 'elements', steps, isMixed: field.isMixed === true }
-  return documentsLink({ path, up: 0, steps, field }, root, resolveQuery)
+  const pathInDocument = inDocument.map(({ step }) => step).join('.')
+  return documentsLink({ path, up: 0, steps, field }, { root, path: pathInDocument }, resolveQuery)
 }
 
 /** The chain on which all paths lie. */

@@ -67,18 +67,18 @@ function linkTo(
     const message = `"${named.path}": the reference "${field.name}" is in an array; a sort leads only through references outside of arrays`
     throw invalid(message, named)
   }
-  return documentsLink({ path: named.path, up: 0, steps, field }, root, resolve)
+  return documentsLink({ path: named.path, up: 0, steps, field }, { root, path: field.path }, resolve)
 }
 
-/** `root` is that of the requested document. */
+/** `root` is that of the requested document, `path` that of the reference in the document that contains it. */
 export function documentsLink(
   reference: DocumentsLink['reference'],
-  root: ObjectField,
+  { root, path }: { readonly root: ObjectField; readonly path: string },
   resolve: Resolve,
 ): DocumentsLink {
   const { steps, field } = reference
   const holder = field.inside?.join.schema.root ?? root
-  const query = resolve(field.join.query, joinedScope(field, holder))
+  const query = resolve(field.join.query, joinedScope(field, holder, path))
   return { kind: 'documents', steps: steps.slice(0, -1), reference, query }
 }
 

@@ -160,8 +160,15 @@ function innerScope(from: Scope, trail: readonly Waypoint[], hops: number): Scop
   return { here: array.element, outer, ...(joins && { joins }) }
 }
 
-/** The scope in a joined document; its outer scopes start at the root of the document with the reference. */
-export function joinedScope({ path, element }: JoinedField, root: ObjectField): Scope {
+/**
+ * The scope in a joined document; its outer scopes start at the root of the document with the reference. `path` leads from
+ * there to the reference: an index in it opens no scope.
+ */
+export function joinedScope(
+  { path: declared, element }: JoinedField,
+  root: ObjectField,
+  path = declared,
+): Scope {
   const { scope, trail } = walk({ path, at: '' }, { here: root })
   const way = trail.slice(0, -1)
   const { step, field } = trail.at(-1)!

@@ -31,10 +31,25 @@ async function filled(): Promise<TestService> {
       personId: string,
       amount: { type: 'integer', access: { find: ['boss', own('clerk')] } },
       margin: { type: 'integer', access: { find: ['boss'] } },
+      helperId: { ...string, access: { find: ['boss'] } },
       person: {
         type: 'reference',
         entity: 'person',
         query: { field: '_id', op: '=', rfield: '$parent.personId' },
+      },
+      parts: {
+        type: 'array',
+        items: {
+          type: 'object',
+          fields: {
+            helperId: string,
+            helper: {
+              type: 'reference',
+              entity: 'person',
+              query: { field: '_id', op: '=', rfield: '$parent.helperId' },
+            },
+          },
+        },
       },
     },
     { schema: { access: { ...WRITER, find: ['boss', 'clerk'] } } },
@@ -54,7 +69,16 @@ async function filled(): Promise<TestService> {
     { entity: 'sale' },
     {
       data: [
-        { _id: '1', owner: 'ann', city: 'Bern', amount: 1, margin: 9, personId: 'p1' },
+        {
+          _id: '1',
+          owner: 'ann',
+          city: 'Bern',
+          amount: 1,
+          margin: 9,
+          personId: 'p1',
+          helperId: 'p1',
+          parts: [{ helperId: 'nobody' }],
+        },
         { _id: '2', owner: 'bob', city: 'Bern', amount: 20, margin: 9, personId: 'p2' },
         { _id: '3', owner: 'ann', city: 'Basel', amount: 300, margin: 9, personId: 'p2' },
       ],
@@ -99,6 +123,10 @@ onEveryStore(() => {
       const request = { groupBy: ['person.*.city'], values: { n: { $count: true } } }
       assert.deepEqual((await ask(CLERK, request)).processed, ['{"person.*.city":"Bern","n":1}'])
       assert.deepEqual((await ask(callerWith('boss'), request)).processed, ['{"person.*.city":"Bern","n":3}'])
+    })
+    await t.test('a hidden field with the name of one in an element joins nothing', async () => {
+      const request = { groupBy: ['parts.0.helper.*.city'], values: { n: { $count: true } } }
+      assert.deepEqual((await ask(CLERK, request)).processed, [])
     })
     await t.test('the entity itself is narrowed, and explain shows no SQL then', async () => {
       const request = { values: { n: { $count: true } } }

@@ -17,7 +17,16 @@ const ENTITIES = [
   { name: 'country', fields: { _id: string, name: string } },
   {
     name: 'customer',
-    fields: { _id: string, city: string, countryId: string, country: to('country', 'countryId') },
+    fields: {
+      _id: string,
+      city: string,
+      countryId: string,
+      country: to('country', 'countryId'),
+      friends: {
+        type: 'array',
+        items: { type: 'object', fields: { friendId: string, friend: to('customer', 'friendId') } },
+      },
+    },
   },
   {
     name: 'order',
@@ -31,7 +40,12 @@ const ENTITIES = [
         type: 'array',
         items: {
           type: 'object',
-          fields: { no: { type: 'integer' }, giftId: string, gift: to('customer', 'giftId') },
+          fields: {
+            no: { type: 'integer' },
+            giftId: string,
+            gift: to('customer', 'giftId'),
+            payer: to('customer', '$parent.customerId'),
+          },
         },
       },
     },
@@ -44,7 +58,7 @@ const DOCUMENTS: Readonly<Record<string, readonly JsonObject[]>> = {
     { _id: 'FR', name: 'France' },
   ],
   customer: [
-    { _id: 'ann', city: 'Bern', countryId: 'CH' },
+    { _id: 'ann', city: 'Bern', countryId: 'CH', friends: [{ friendId: 'eve' }, { friendId: 'bob' }] },
     { _id: 'bob', city: 'Bern', countryId: 'CH' },
     { _id: 'eve', city: 'Paris', countryId: 'FR' },
   ],
@@ -107,6 +121,40 @@ const CASES: readonly Case[] = [
       values: { no: { $max: 'lines.*.no' }, amount: { $sum: 'amount' } },
     },
     processed: ['{"city":"Bern","no":3,"amount":5}', '{"city":"Paris","no":1,"amount":10}'],
+  },
+  {
+    name: 'a reference in an element by its index',
+    request: {
+      groupBy: [{ field: 'lines.0.gift.*.city', as: 'city' }],
+      values: { amount: { $sum: 'amount' } },
+    },
+    processed: ['{"city":"Bern","amount":5}', '{"city":"Paris","amount":10}'],
+  },
+  {
+    name: 'a reference in an element by its index from the end, joined by the evaluator',
+    request: {
+      groupBy: [
+        { field: 'lines.-1.gift.*.city', as: 'city' },
+        { field: 'date', truncate: 'month', timeZone: 'Europe/Zurich', as: 'month' },
+      ],
+    },
+    processed: ['{"city":"Bern","month":"20240131T23:00:00.000+0000"}'],
+  },
+  {
+    name: 'a reference in an element by its index, by a field outside of the array',
+    request: {
+      groupBy: [{ field: 'lines.0.payer.*.city', as: 'city' }],
+      values: { amount: { $sum: 'amount' } },
+    },
+    processed: ['{"city":"Bern","amount":15}'],
+  },
+  {
+    name: 'a reference in an element of a joined document by its index',
+    request: {
+      groupBy: [{ field: 'customer.*.friends.0.friend.*.city', as: 'city' }],
+      values: { amount: { $sum: 'amount' } },
+    },
+    processed: ['{"city":"Paris","amount":10}'],
   },
   {
     name: 'a reference of a reference',
