@@ -115,7 +115,7 @@ const LEAKS: readonly (readonly [rule: string, kinds: readonly Kind[], wrap: Wra
   [
     'a bulk that shows all',
     ['bulk'],
-    leaking((data) => ({ bulk: (caller, ...rest) => data.bulk(boss(caller), ...rest) })),
+    leaking((data) => ({ bulkInParts: (caller, ...rest) => data.bulkInParts(boss(caller), ...rest) })),
   ],
   [
     'a saved search that asks about anything',
