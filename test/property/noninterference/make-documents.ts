@@ -21,7 +21,7 @@ export function makePairs(chance: Chance, world: World, count: number): readonly
   return Array.from({ length: count }, (_, i) => {
     const a = makeDocument(chance, world, nameOf(i))
     const b = redrawMembers(chance, world, { node: world.root, at: '', old: a, whole: a })
-    return { a, b: named(world, b, { _id: nameOnB(world, i), name: `k${nameOf(i)}` }) }
+    return { a, b: named(world, b, { _id: nameOnB(world, i, a), name: `k${nameOf(i)}` }) }
   })
 }
 
@@ -40,9 +40,14 @@ export function nameOf(i: number): string {
   return `d${String((i * 7) % 100).padStart(2, '0')}`
 }
 
-/** A name that is out of sight is another one, in the same order. */
-function nameOnB(world: World, i: number): string {
-  return isSecret(world, '_id') ? `${nameOf(i)}x` : nameOf(i)
+/** A name that is out of sight, at least in this document, is another one, in the same order. */
+function nameOnB(world: World, i: number, document: JsonObject): string {
+  return isSecret(world, '_id', document) ? `${nameOf(i)}x` : nameOf(i)
+}
+
+/** The documents with the same name on both sides. */
+export function alikeNamed(pairs: readonly Pair[]): readonly Pair[] {
+  return pairs.filter(({ a, b }) => a['_id'] === b['_id'])
 }
 
 /** Members keep their order, which is no secret, whoever draws them. */

@@ -4,6 +4,7 @@ import { queryToFilter } from '../../../src/lang/text/spellings.ts'
 import type { Chance } from '../../support/chance.ts'
 import { makeQuery, pickField } from '../agreement/make-requests.ts'
 import { familyOf } from '../agreement/model.ts'
+import { alikeNamed } from './make-documents.ts'
 import { type Subject, viewOf } from './make-reads.ts'
 import { makeSave, makeInsert } from './make-writes.ts'
 import { type Request, versionMark } from './request.ts'
@@ -37,11 +38,14 @@ export function makePlainOne(chance: Chance, subject: Subject): Asked {
     'DELETE',
     'POST',
   ] as const)
-  const made = method === 'POST' ? makeInsert(chance, subject) : makeSave(chance, subject)
+  const upsert = method === 'PUT' && chance.happens(40)
+  if (upsert) parameters.set('upsert', 'true')
+  // that a name is taken shows to everybody who creates documents
+  const known = upsert ? { ...subject, pairs: alikeNamed(subject.pairs) } : subject
+  const made = method === 'POST' ? makeInsert(chance, subject) : makeSave(chance, known)
   const [document] = [made['data']!].flat() as readonly JsonObject[]
-  const name = method === 'POST' ? '' : `/${encodeURIComponent(nameOf(chance, subject, document!))}`
+  const name = method === 'POST' ? '' : `/${encodeURIComponent(nameOf(chance, known, document!))}`
   if (method === 'GET' && chance.happens(40)) parameters.set('fields', fieldsOf(chance, subject))
-  if (method === 'PUT' && chance.happens(40)) parameters.set('upsert', 'true')
   const body = method === 'PATCH' ? patchOf(chance, document!) : document!
   const condition = method === 'GET' ? 'If-None-Match' : 'If-Match'
   const tag = chance.happens(80) ? `"${versionMark(chance.int(200))}"` : '*'
@@ -78,7 +82,8 @@ function fieldsOf(chance: Chance, subject: Subject): string {
 
 /** Mostly the name that the document has; where names are secret each side has others. */
 function nameOf(chance: Chance, { world, pairs }: Subject, { _id }: JsonObject): string {
-  const known = isSecret(world, '_id') ? `n${chance.int(60)}` : chance.pick(pairs).a['_id']!
+  const isUnknown = isSecret(world, '_id') || pairs.length === 0
+  const known = isUnknown ? `n${chance.int(60)}` : chance.pick(pairs).a['_id']!
   const name = chance.happens(60) ? (_id ?? known) : known
   return typeof name === 'string' ? name : JSON.stringify(name)
 }

@@ -147,6 +147,7 @@ function makeVersion(chance: Chance, root: ObjectNode, i: number): Version {
       ...(isName ? chance.happens(12) && { find: ['r4'] } : some(chance, 'find', isRuled ? 30 : 45)),
       // what documents are joined by is out of sight in some of them
       ...(isRuled && isKey(path) && chance.happens(35) && { find: inSome(chance) }),
+      ...(isRuled && isName && chance.happens(15) && { find: inSome(chance) }),
       ...some(chance, 'insert', 12),
       ...some(chance, 'update', 20),
       // whoever could change what a rule asks about could make it hold

@@ -4,7 +4,7 @@ import type { Chance } from '../../support/chance.ts'
 import { makeRequest } from '../agreement/make-requests.ts'
 import { withPredefined } from '../agreement/model.ts'
 import { makeUpdate } from '../agreement/update-requests.ts'
-import { makeDocument, makeValue, shownPart } from './make-documents.ts'
+import { alikeNamed, makeDocument, makeValue, shownPart } from './make-documents.ts'
 import { type Subject, makeSelection, viewOf } from './make-reads.ts'
 import { type Way, pathsOf } from './make-world.ts'
 import { makeReach, makeShown } from './reach.ts'
@@ -20,10 +20,13 @@ export function makeInsert(chance: Chance, subject: Subject): JsonObject {
 }
 
 export function makeSave(chance: Chance, subject: Subject): JsonObject {
-  const data = Array.from({ length: 1 + chance.int(3) }, () => makeSaved(chance, subject))
+  const upsert = chance.happens(50)
+  // that a name is taken shows to everybody who creates documents
+  const known = upsert ? { ...subject, pairs: alikeNamed(subject.pairs) } : subject
+  const data = Array.from({ length: 1 + chance.int(3) }, () => makeSaved(chance, known))
   return {
     data,
-    ...(chance.happens(50) && { upsert: true }),
+    ...(upsert && { upsert }),
     ...makeEcho(chance, subject),
     ...makeExecution(chance),
     ...makeVersions(chance),
@@ -51,11 +54,12 @@ export function makeRemoval(chance: Chance, subject: Subject): JsonObject {
   return { query: isAll ? one : query, ...makeExecution(chance) }
 }
 
-function newName(chance: Chance, { world, pairs }: Subject): string | undefined {
+function newName(chance: Chance, { pairs }: Subject): string | undefined {
   const kind = chance.int(100)
   if (kind < 15) return undefined
   // that a name is taken shows to everybody; where names are secret each side has others
-  if (kind < 30 && !isSecret(world, '_id')) return textOf(chance.pick(pairs).a['_id'])
+  const known = alikeNamed(pairs)
+  if (kind < 30 && known.length > 0) return textOf(chance.pick(known).a['_id'])
   return `n${chance.int(60)}`
 }
 
@@ -72,6 +76,7 @@ function makeSent(chance: Chance, subject: Subject, name: string | undefined): J
 /** A document as it was read, changed a little, or a new one in its place. */
 function makeSaved(chance: Chance, subject: Subject): JsonObject {
   const { world, version, pairs } = subject
+  if (pairs.length === 0) return makeSent(chance, subject, newName(chance, subject))
   const { a } = chance.pick(pairs)
   const name = isSecret(world, '_id') ? `n${chance.int(60)}` : textOf(a['_id'])
   if (chance.happens(15)) return makeSent(chance, subject, newName(chance, subject))
