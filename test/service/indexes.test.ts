@@ -12,12 +12,13 @@ const index = (...paths: readonly string[]): JsonObject => ({ fields: paths.map(
 const FIELDS: JsonObject = {
   s: { type: 'string' },
   '**': { type: 'integer' },
+  ' ': { type: 'string' },
   A: objects({ a: { type: 'integer' }, x: objects({ b: { type: 'integer' } }) }),
 }
 const DOCUMENTS: Json = [
   { _id: '1', A: [{ a: 1 }] },
   { _id: '2', A: [{ a: 1, x: [{ b: 2 }] }] },
-  { _id: '3', '**': 5, s: 'ﬅ' },
+  { _id: '3', '**': 5, ' ': 'blank', s: 'ﬅ' },
 ]
 
 const CASES: readonly (readonly [
@@ -32,6 +33,7 @@ const CASES: readonly (readonly [
     { field: 'A.*.a', op: '=', rvalue: 1 },
     ['1', '2'],
   ],
+  ['of a field whose name is blank', index(' '), { field: ' ', op: '=', rvalue: 'blank' }, ['3']],
   ['of a field whose name holds a star', index('**'), { field: '**', op: '=', rvalue: 5 }, ['3']],
   [
     'that ignores case, for letters with two code points',

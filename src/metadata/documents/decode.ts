@@ -27,6 +27,13 @@ export function neededText(parent: JsonObject, key: string, at: string): string 
   return text
 }
 
+/** A required path to a field, whose name may be blank. */
+export function neededPath(parent: JsonObject, key: string, at: string): string {
+  const path = textAt(neededMember(parent, key, at), pointer(at, key))
+  if (path === '') throw missing(key, at)
+  return path
+}
+
 export function neededMember(parent: JsonObject, key: string, at: string): Json {
   const value = member(parent, key)
   if (value === undefined || value === null) throw missing(key, at)

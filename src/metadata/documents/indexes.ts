@@ -1,7 +1,17 @@
 /** Parses the indexes of entity info. `index-definitions.ts` resolves them against the schemas. */
 import { type Json, type JsonObject, pointer } from '../../base/json/json.ts'
 import { LANGUAGES, type Language, isLanguage } from '../../base/stemmers.ts'
-import { booleanAt, fault, listAt, neededText, objectAt, optional, otherMembers, textAt } from './decode.ts'
+import {
+  booleanAt,
+  fault,
+  listAt,
+  neededPath,
+  neededText,
+  objectAt,
+  optional,
+  otherMembers,
+  textAt,
+} from './decode.ts'
 
 export interface Index {
   readonly name: string | null
@@ -100,7 +110,7 @@ function parseWeighted(value: Json, at: string): IndexKey {
     throw fault('metadata:InvalidIndex', message, pointer(at, 'weight'))
   }
   return {
-    field: neededText(document, 'field', at),
+    field: neededPath(document, 'field', at),
     descending: false,
     caseInsensitive: false,
     weight,
@@ -121,7 +131,7 @@ function parseKey(value: Json, at: string): IndexKey {
     )
   }
   return {
-    field: neededText(document, 'field', at),
+    field: neededPath(document, 'field', at),
     descending: dir === '$desc',
     caseInsensitive: optional(document, 'caseInsensitive', { at, read: booleanAt }) ?? false,
     properties: otherMembers(document, INDEX_FIELD_KEYS),
