@@ -39,11 +39,12 @@ export async function inferMetadata(
   }
   if (bad > 0) notes.push(`${bad} records cannot be read, and were left out`)
   if (root.members.size === 0) notes.push('there are no records, so there are no fields')
-  const context: Context = { entity, notes, enums: [], total: root.count }
+  const context: Context = { entity, notes, enums: new Map(), total: root.count }
   const identity = identityAmong(root)
   const fields = fieldsFrom(root, '', { ...context, identity })
   if (root.count > 0 && identity === undefined)
     notes.push('no field identifies a document, so Smalt makes an _id for each')
+  const enums = [...context.enums].map(([name, values]) => ({ name, values }))
   const access = roles.length > 0 ? roles : ['anyone']
   if (roles.length === 0) notes.push('"access" admits anyone; name the roles that may read and write')
   return {
@@ -51,7 +52,7 @@ export async function inferMetadata(
       entityInfo: {
         name: entity,
         defaultVersion: version,
-        ...(context.enums.length > 0 && { enums: context.enums }),
+        ...(enums.length > 0 && { enums }),
       },
       schema: {
         name: entity,
@@ -68,7 +69,8 @@ export async function inferMetadata(
 interface Context {
   readonly entity: string
   readonly notes: string[]
-  readonly enums: JsonObject[]
+  /** Values by the name of their enum. */
+  readonly enums: Map<string, readonly string[]>
   /** Number of records. */
   readonly total: number
   /** Name of the identity, a field of the document itself. */
@@ -164,15 +166,14 @@ function enumFrom({ values, isOverfull, longest, count, kinds }: Observed, path:
   const isWord = kinds.size === 1 && kinds.has('text')
   if (!isFew || !isWord || values.size * MIN_USES > count || values.has('')) return undefined
   const name = unusedName(path.replaceAll(/[^A-Za-z0-9]+/g, '_'), enums)
-  enums.push({ name, values: [...values].sort() })
+  enums.set(name, [...values].sort())
   return name
 }
 
-/** Paths such as `ship.city` and `ship_city` would give the same name. */
-function unusedName(name: string, enums: readonly JsonObject[]): string {
-  const isUsed = (each: string): boolean => enums.some((other) => other['name'] === each)
+/** Paths such as `ship.city` and `ship_city` would give the same name. A number that is hardly ever used makes it another. */
+function unusedName(name: string, enums: Context['enums']): string {
   let unused = name
-  for (let i = 2; isUsed(unused); i++) unused = `${name}_${i}`
+  for (let i = enums.size + 1; enums.has(unused); i++) unused = `${name}_${i}`
   return unused
 }
 
