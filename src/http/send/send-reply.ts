@@ -91,11 +91,12 @@ async function sendLarge({ response }: Exchange, body: Body, sending: Sending): 
 function* chunksOf({ parts }: Body): Generator<string | Uint8Array> {
   let small = ''
   for (const part of parts) {
-    if (small !== '' && small.length + part.length > LARGE) {
+    const isSmall = typeof part === 'string' && part.length <= LARGE
+    if (small !== '' && !(isSmall && small.length + part.length <= LARGE)) {
       yield small
       small = ''
     }
-    if (typeof part === 'string' && part.length <= LARGE) small += part
+    if (isSmall) small += part
     else yield part
   }
   if (small !== '') yield small
