@@ -82,12 +82,12 @@ export function mayBeStale(error: unknown): boolean {
   return isLost(error) && !(error instanceof UnreachableError || error instanceof AbandonedError)
 }
 
-/** Repeats a read once, on another connection: one may have died while it was idle in the pool. */
-export async function repeatingLost<T>(read: () => Promise<T>): Promise<T> {
+/** Repeats a read once, on another connection, if it may be repeated: one may have died while it was idle in the pool. */
+export async function repeatingLost<T>(read: () => Promise<T>, mayRepeat = () => true): Promise<T> {
   try {
     return await read()
   } catch (error) {
-    if (!mayBeStale(error)) throw error
+    if (!mayBeStale(error) || !mayRepeat()) throw error
     return await read()
   }
 }

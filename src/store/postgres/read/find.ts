@@ -4,7 +4,7 @@ import { endsHere } from '../../../plan/plan-properties.ts'
 import type { Found, OnDocument } from '../../store.ts'
 import type { Connection, SqlSession } from '../connection/connection.ts'
 import type { Row } from '../connection/connections.ts'
-import { ResultTooLarge, mayBeStale } from '../connection/failures.ts'
+import { ResultTooLarge, repeatingLost } from '../connection/failures.ts'
 import { FIRST_PIECE, pieces } from '../connection/cursor.ts'
 import { MAX_AT_ONCE } from '../connection/collect-rows.ts'
 import { type ReadStatements, type Residual, pageDocument } from './reads.ts'
@@ -26,12 +26,10 @@ export async function repeatingUntaken<T>(
     hasTaken = true
     take(document)
   }
-  try {
-    return await work(noting)
-  } catch (error) {
-    if (hasTaken || !mayBeStale(error)) throw error
-    return await work(noting)
-  }
+  return await repeatingLost(
+    () => work(noting),
+    () => !hasTaken,
+  )
 }
 
 interface Finding {
