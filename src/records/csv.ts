@@ -59,7 +59,7 @@ export async function* readRows(
       record: Cell[]
     }>) {
       const { info, record } = each
-      // the parser counts the lines up to the end of a row, and skips empty ones before its begin
+      // the parser counts the lines up to the end of a row, and skips empty ones before it
       const begunOn = line + info.empty_lines - emptyLines
       yield { line: begunOn, cells: record, bytes: info.bytes - bytes }
       // a row of several lines: the parser counts CRLF in a cell as two of them

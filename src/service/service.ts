@@ -138,7 +138,7 @@ export interface DataService {
   history(caller: Caller, target: HistoryTarget, parameters: URLSearchParams): Promise<DataResponse>
   /** Throws a ServiceError only if the bulk as a whole is invalid. */
   bulk(caller: Caller, body: Json | undefined, context?: RequestContext): Promise<JsonText>
-  /** The same, ready to be sent. */
+  /** The same in parts, which are sent one after the other. */
   bulkInParts(caller: Caller, body: Json | undefined, context?: RequestContext): Promise<JsonTextParts>
   /**
    * Throws if no request of this kind can be allowed, whatever its body is. If the path names no version, the

@@ -3,7 +3,7 @@
 export interface Progress {
   readonly phase: string
   readonly done: number
-  /** Undefined if nobody knows. */
+  /** Undefined if it is not known. */
   readonly total: number | undefined
   /** What is counted; documents if absent. */
   readonly unit?: string

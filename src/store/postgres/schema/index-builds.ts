@@ -99,7 +99,7 @@ export async function buildAhead(
   definition: CollectionDefinition,
   builder: Builder,
 ): Promise<readonly IndexRecord[]> {
-  await dropLeft(builder, (index) => discard([index], builder))
+  await forEachLeftover(builder, (index) => discard([index], builder))
   const missing = await inTransaction(builder.connections, (transaction) =>
     missingIn(transaction, definition),
   )
@@ -221,7 +221,7 @@ export async function discard(
  */
 export async function tryToTidyUp(builder: Builder): Promise<boolean> {
   let isDone = true
-  await dropLeft(builder, async (index) => {
+  await forEachLeftover(builder, async (index) => {
     try {
       await discard([index], builder, { mayRepeat: false })
     } catch (error) {
@@ -232,8 +232,8 @@ export async function tryToTidyUp(builder: Builder): Promise<boolean> {
   return isDone
 }
 
-/** Calls back for each index that was left half built by a process that died. */
-async function dropLeft(builder: Builder, drop: (index: IndexRecord) => Promise<void>): Promise<void> {
+/** Indexes that processes left half built when they died. */
+async function forEachLeftover(builder: Builder, drop: (index: IndexRecord) => Promise<void>): Promise<void> {
   const left = (await readIndexes(builder.connections)).filter(({ isReady }) => !isReady)
   for (const index of left) {
     using lease = await builder.connections.lease()
