@@ -14,12 +14,14 @@ import type { AnyReply, Params, Route, Upload } from './routes/route.ts'
 import { Holding, noRoom } from './share.ts'
 import {
   MAX_STREAM_BODY_BYTES,
+  MAX_STREAM_BODY_VALUES,
   type Request,
   handle,
   isLargeFor,
   isOffloadable,
 } from './threads/offloading.ts'
 import { UPLOAD_BYTES, openUpload } from './upload.ts'
+import { hasMoreValues } from './value-count.ts'
 
 /** Rejects a request before its body is read, where its address and caller suffice for the decision. */
 export function precheck(listener: Listener, exchange: Exchange, route: Route): void {
@@ -77,19 +79,21 @@ export async function replyTo(listener: Listener, exchange: Exchange, route: Rou
   if (isLargeFor(route, bytes, listener.inlineBodyBytes) && isLeftToThreads(listener, exchange, route))
     return await perform(listener, exchange, { route, bytes, parsed: undefined, work })
   const { maxBodyBytes = MAX_STREAM_BODY_BYTES } = route
-  if (bytes.length > maxBodyBytes && listener.threads) throw tooLargeForMainThread(maxBodyBytes)
-  if (isLargeFor(route, bytes, undefined)) await listener.ownIteration()
+  if (bytes.length > maxBodyBytes && listener.threads)
+    throw tooLargeForMainThread(`${maxBodyBytes} bytes`, route)
+  if (isLargeFor(route, bytes, undefined)) {
+    if (listener.threads && hasMoreValues(bytes, MAX_STREAM_BODY_VALUES))
+      throw tooLargeForMainThread(`${MAX_STREAM_BODY_VALUES} values`, route)
+    await listener.ownIteration()
+  }
   const value = during(work, () => parseBody(bytes, listener.limits))
   charge(listener, exchange, route.cost?.(value) ?? 1)
   return await perform(listener, exchange, { route, bytes, parsed: { value }, work })
 }
 
-function tooLargeForMainThread(maxBytes: number): ServiceError {
-  const message =
-    maxBytes === MAX_STREAM_BODY_BYTES
-      ? `the body is larger than ${maxBytes} bytes, the limit of this route and of streamed finds`
-      : `the body is larger than ${maxBytes} bytes, the limit of this route`
-  return new ServiceError('crud:BodyTooLarge', message)
+function tooLargeForMainThread(limit: string, { maxBodyBytes }: Route): ServiceError {
+  const place = maxBodyBytes === undefined ? 'this route and of streamed finds' : 'this route'
+  return new ServiceError('crud:BodyTooLarge', `the body is larger than ${limit}, the limit of ${place}`)
 }
 
 /** Streams stay on the main thread, because worker threads return complete responses only. */

@@ -23,6 +23,8 @@ const INLINE_BODY_BYTES = { data: 128 * 1024, metadata: 16 * 1024 }
 
 /** The main thread reads streams, so it also parses their requests. */
 export const MAX_STREAM_BODY_BYTES = 1024 * 1024
+/** So many values are parsed and collected as garbage within a few milliseconds; a find needs far fewer. */
+export const MAX_STREAM_BODY_VALUES = 50_000
 
 /** `maxBytes` replaces the default limits where it is given. */
 export function isLargeFor({ tag }: Route, bytes: Uint8Array, maxBytes: number | undefined): boolean {

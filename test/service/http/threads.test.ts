@@ -145,6 +145,18 @@ for (const kind of STORES) {
     assert.equal((await server.ask('POST', '/data/lock', { body })).status, 413)
   })
 
+  test(`threads: a streamed find has a limit of values, whatever its text contains (${kind})`, async () => {
+    await using server = await start()
+    const find = (value: string): Promise<Answer> =>
+      server.ask('POST', '/data/find/d?stream=true', {
+        body: `{"query":{"field":"s","op":"=","rvalue":"x"},"projection":{"field":"n"},"range":${value}}`,
+      })
+    const many = await find(`[${'{},'.repeat(60_000)}1]`)
+    assert.equal(many.status, 413)
+    assert.match(many.json.errors[0].msg, /50000 values/)
+    assert.match((await find(`"${'{},[\\",'.repeat(30_000)}"`)).text, /range/)
+  })
+
   test(`threads: what they write is seen by the main thread at once (${kind})`, async () => {
     await using server = await start({ inlineBodyBytes: 2_000 })
     const polled = server.ask('GET', '/events?entity=d&wait=20')
