@@ -82,7 +82,12 @@ function createSource(
       // A large event makes a batch of its own.
       if (render && heads.length === 1 && known[0] === undefined && head!.bytes > LARGE_BYTES) {
         const reader = { caller, ...(getSignal && { left: getSignal() }) }
-        return [await texts.makeBy((signal) => render(head!, caller, signal), head!, reader)]
+        const text = await texts.makeBy((signal) => render(head!, caller, signal), head!, reader)
+        // All who waited for it get it at once, and sending it takes them long.
+        return await turns.run(
+          caller.principal,
+          made(heads, [text], () => text),
+        )
       }
       const missing = heads.filter((_, i) => known[i] === undefined)
       const states = await log.statesOf(missing, caller.principal)
