@@ -9,7 +9,7 @@ import { type Cors, isPreflight, preflightReply } from './cors.ts'
 import type { Bound, Exchange } from './exchange.ts'
 import type { Overload } from './observe/overload.ts'
 import type { Take } from './rate-limit.ts'
-import type { Access, Reply, Route } from './routes/route.ts'
+import { type Access, type Reply, type Route, isDataPath } from './routes/route.ts'
 import { type Router, readTarget } from './routes/router.ts'
 import type { TicketService } from '../service/service.ts'
 import { redeemTicket } from './ticket.ts'
@@ -28,7 +28,7 @@ export interface Gate {
 export function admit(gate: Gate, exchange: Exchange): Bound | Reply {
   const { request } = exchange
   const { path, search } = readTarget(request.url ?? '')
-  exchange.isData = path.startsWith('/data/')
+  exchange.isData = isDataPath(path)
   exchange.search = search
   refuseBadHost(request)
   gate.auth.admit(request)

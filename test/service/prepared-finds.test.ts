@@ -47,7 +47,7 @@ onEveryStore(() => {
     }
     const { text, number, boolean, list } = seen.counts
     assert.ok(
-      text > 100 && number > 100 && boolean > 8 && list > 20,
+      text > 100 && number > 100 && boolean > 3 && list > 20,
       `requests with literals: ${JSON.stringify(seen.counts)}`,
     )
   })

@@ -7,7 +7,7 @@ import { RECURSIVE_METADATA_SHAPES } from '../../service/metadata/metadata-shape
 import { LANGUAGE_SHAPES } from '../../service/request/language-shapes.ts'
 import { component } from '../../service/request/shape-parts.ts'
 import { OPERATION_SHAPES } from '../../service/request/operation-shapes.ts'
-import { type Content, type QueryParameter, type Route, STREAM_TYPE, isWrite } from './route.ts'
+import { type Content, type QueryParameter, type Route, STREAM_TYPE, isDataPath, isWrite } from './route.ts'
 import { VERSION } from '../version.ts'
 
 export function openapiDocument(routes: readonly Route[]): JsonObject {
@@ -234,7 +234,8 @@ const PARAMETER_TYPES: Readonly<Record<string, 'integer' | 'boolean'>> = {
 }
 
 function failures(route: Route): JsonObject {
-  const shape = route.tag === 'data' ? 'DataResponse' : 'Error'
+  const isData = isDataPath(route.path)
+  const shape = isData ? 'DataResponse' : 'Error'
   const codes = new Set([
     ...COMMON,
     ...(route.access === 'public' ? [] : WITH_CALLER),
@@ -242,7 +243,7 @@ function failures(route: Route): JsonObject {
     ...(isWrite(route) && route.refusesKey === undefined ? OF_WRITES : []),
     ...(route.errors ?? []),
   ])
-  const byStatus = Map.groupBy(codes, (code) => (route.tag === 'data' ? dataStatusOf(code) : CODES[code]))
+  const byStatus = Map.groupBy(codes, (code) => (isData ? dataStatusOf(code) : CODES[code]))
   const entries = [...byStatus].map(([status, codes]): [string, Json] => [
     String(status),
     {

@@ -232,3 +232,8 @@ export function contextOf(call: ContextOfCall): RequestContext {
     ...(idempotency && { idempotency }),
   }
 }
+
+/** Whether errors of a path have the envelope of data responses; those of other paths are plain error objects. */
+export function isDataPath(path: string): boolean {
+  return path.startsWith('/data/')
+}

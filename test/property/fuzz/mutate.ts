@@ -202,7 +202,7 @@ const VALUES: readonly Json[] = [
   'constructor',
   'constructor.prototype',
   'toString',
-  "'; drop table doc_1; --",
+  "'; drop table doc_0; --",
   '"\\',
   '\u0000',
   '\ud800',

@@ -55,6 +55,8 @@ const PATHS: readonly [path: string, refusal: Refusal][] = [
   ['/__proto__', noRoute],
   ['/data/constructor/country', noMethod],
   [`/data/find/${'x'.repeat(1_025)}`, noRoute],
+  ['/data/health?Q=1', invalid],
+  ['/metadata/health?Q=1', invalid],
   ['/data/find/country?Q=%00:1', invalid],
   ['/data/find/country?Q=name:%00', invalid],
   ['/data/find/country?Q=__proto__:1', { status: 400, code: 'metadata:InvalidFieldReference' }],
