@@ -41,7 +41,8 @@ const BEFORE_ROUTES = ['crud:UnknownRoute', 'crud:MethodNotAllowed', 'crud:Forei
 
 function routeOf(method: string, url: string) {
   try {
-    return router(readTarget(url).path)?.resource.byMethod[method]
+    const { path } = readTarget(url)
+    return path.includes('//') ? undefined : router(path)?.resource.byMethod[method]
   } catch {
     // a path that no route could have
     return undefined

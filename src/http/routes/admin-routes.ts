@@ -71,7 +71,10 @@ const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 const HTML_TYPE = 'text/html; charset=utf-8'
 
 export const ADMIN_ROUTES: readonly Route[] = [
-  admin('/', 'links', 'Where things are', LINKS, links),
+  {
+    ...admin('/', 'links', 'Where things are', LINKS, links),
+    otherStatuses: { 302: 'A browser goes on to the page.' },
+  },
   admin('/health', 'health', 'Whether the process is up', HEALTH, health),
   admin('/data/health', 'dataHealth', 'The same as /health', HEALTH, health),
   admin('/metadata/health', 'metadataHealth', 'The same as /health', HEALTH, health),

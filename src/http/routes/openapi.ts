@@ -117,6 +117,8 @@ const COMMON: readonly Code[] = [
 ]
 const WITH_CALLER: readonly Code[] = ['crud:Unauthenticated', 'crud:TooManyRequests']
 const WITH_BODY: readonly Code[] = ['crud:BodyTooLarge', 'crud:UnsupportedMediaType', 'crud:LimitExceeded']
+/** Also without a body, for requests of web pages from another origin. */
+const OF_POST: readonly Code[] = ['crud:UnsupportedMediaType']
 
 /** Of writes with an idempotency key. */
 const OF_WRITES: readonly Code[] = ['crud:IdempotencyConflict', 'crud:IdempotencyMismatch']
@@ -156,7 +158,7 @@ function successes(route: Route): JsonObject {
   return { [status]: done, ...(Object.fromEntries(others) as JsonObject) }
 }
 
-const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 304])
+const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 302, 304])
 
 function requestBody(body: Content, other: Content | undefined): JsonObject {
   const content = other ? { ...media(body), ...media(other) } : media(body)
@@ -240,6 +242,7 @@ function failures(route: Route): JsonObject {
     ...COMMON,
     ...(route.access === 'public' ? [] : WITH_CALLER),
     ...(route.body ? WITH_BODY : []),
+    ...(route.method === 'POST' ? OF_POST : []),
     ...(isWrite(route) && route.refusesKey === undefined ? OF_WRITES : []),
     ...(route.errors ?? []),
   ])

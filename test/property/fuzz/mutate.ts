@@ -202,7 +202,7 @@ const VALUES: readonly Json[] = [
   'constructor',
   'constructor.prototype',
   'toString',
-  "'; drop table doc_0; --",
+  "'; drop table documents; --",
   '"\\',
   '\u0000',
   '\ud800',

@@ -97,6 +97,17 @@ test('method override headers are not obeyed', async () => {
   }
 })
 
+test('a page of another origin must name the type of JSON, also without a body', async () => {
+  await refused(
+    {
+      method: 'POST',
+      path: '/metadata/country/1.0.0/default',
+      headers: { Origin: 'http://localhost:3000', 'Content-Type': 'text/plain' },
+    },
+    { status: 415, code: 'crud:UnsupportedMediaType' },
+  )
+})
+
 test('roles of any spelling pollute nothing and give nothing', async () => {
   const names = ['__proto__', 'constructor', 'anyone', 'noone', '', ',', 'a,'.repeat(5_000), 'HR', 'hr;boss']
   for (const roles of names) {

@@ -122,6 +122,8 @@ test('guide: every page of the documentation is there, and its links lead somewh
 test('links: browsers go on to the page, programs get JSON', async () => {
   const browser = await http.ask('GET', '/', { headers: { Accept: BROWSER } })
   assert.deepEqual([browser.status, browser.headers['location']], [302, '/ui'])
+  const { responses } = (await http.ask('GET', '/openapi.json')).json().paths['/'].get
+  assert.ok(responses['302'])
   for (const accept of ['*/*', 'application/json']) {
     const program = await http.ask('GET', '/', { headers: { Accept: accept } })
     assert.deepEqual([program.status, program.json().links.ui], [200, '/ui'], accept)
