@@ -17,6 +17,11 @@ export interface SinkStore {
    * lease, or the sink is disabled or was removed.
    */
   hold(hold: SinkHold): Promise<HeldSink | undefined>
+  /**
+   * Extends the lease only. Returns undefined when it was lost, even if it is free now: another owner may have
+   * delivered meanwhile, or the sink may be a new one of the same name.
+   */
+  renew(hold: SinkHold): Promise<HeldSink | undefined>
   release(holder: Holder): Promise<void>
   /** Writes all changes, or writes nothing and returns false when the lease is no longer the holder's. */
   recordResults(holder: Holder, changes: SinkChanges): Promise<boolean>

@@ -77,6 +77,23 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     assert.equal(held.filter((each) => each !== undefined).length, 1)
   })
 
+  check('renew: a lease that was lost is not taken again', async ({ store }) => {
+    assert.equal(await store.renew({ ...ME, ttlMs: 60_000 }), undefined, 'there was none')
+    await store.hold({ ...ME, ttlMs: 200 })
+    await sleep(300)
+    assert.ok(await store.renew({ ...ME, ttlMs: 200 }), 'it is over, but nobody took it')
+    await sleep(300)
+    await store.hold({ ...YOU, ttlMs: 60_000 })
+    assert.equal(await store.renew({ ...ME, ttlMs: 60_000 }), undefined, 'somebody else has it')
+    await store.release(YOU)
+    assert.equal(await store.renew({ ...ME, ttlMs: 60_000 }), undefined, 'somebody else had it')
+    await store.hold({ ...ME, ttlMs: 60_000 })
+    await store.remove('a')
+    await store.create({ name: 'a', definition: '{}', position: 0 })
+    assert.equal(await store.renew({ ...ME, ttlMs: 60_000 }), undefined, 'another has its name')
+    assert.ok(await store.hold({ ...YOU, ttlMs: 60_000 }))
+  })
+
   check('settle: all of it, for whoever holds the sink', async ({ store }) => {
     await store.hold({ ...ME, ttlMs: 60_000 })
     const progress = { position: 12, isDisabled: false, failures: 3, retryAt: 44 }

@@ -21,7 +21,7 @@ export interface LeaseOptions {
 
 /** Undefined when another process has the lease. */
 export async function takeLease(
-  store: Pick<SinkStore, 'hold' | 'release'>,
+  store: Pick<SinkStore, 'hold' | 'renew' | 'release'>,
   holder: Holder,
   { ttlMs, renewMs, onChange }: LeaseOptions,
 ): Promise<Lease | undefined> {
@@ -32,9 +32,9 @@ export async function takeLease(
   let until = 0
   let record: SinkRecord
 
-  async function hold(): Promise<SinkRecord | undefined> {
+  async function hold(how: 'hold' | 'renew'): Promise<SinkRecord | undefined> {
     const began = performance.now()
-    const held = await store.hold({ ...holder, ttlMs })
+    const held = await store[how]({ ...holder, ttlMs })
     if (held) until = began + held.heldMs
     return held
   }
@@ -44,7 +44,7 @@ export async function takeLease(
       await wakeSignal.wait(renewMs)
       if (isOver) return
       // A failed renewal is retried; `renewMs` is short enough for several attempts before the lease expires.
-      const held = await hold().catch(() => record)
+      const held = await hold('renew').catch(() => record)
       isOver ||= held === undefined
       const isNew = held?.version !== record.version
       if (held) record = held
@@ -52,7 +52,7 @@ export async function takeLease(
     }
   }
 
-  const first = await hold()
+  const first = await hold('hold')
   if (!first) return undefined
   record = first
   const keeping = keepUp()

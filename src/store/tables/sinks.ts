@@ -26,17 +26,19 @@ export function createSinks(engine: Engine): SinkStore {
   const read = (statement: Fragment): Promise<Rows> => run('sink', () => engine.query(statement))
   const write = (...statements: readonly Fragment[]): Promise<Rows> =>
     run('sink', async () => (await engine.batch(statements))[0]!)
+  const leased = (wanted: SinkHold, { mayTake }: { readonly mayTake: boolean }) =>
+    run('sink', async () => {
+      const now = await clock.read()
+      return (await stillHeld(engine, wanted, now)) ?? (await lease(engine, wanted, { now, mayTake }))
+    })
   return {
     create: async (sink) => (await write(insertSink(sink))).length === 1,
     replace: async (name, definition) => (await write(replaceDefinition(name, definition))).length === 1,
     remove: async (name) => (await write(deleteSink(name), deleteItems(name))).length === 1,
     read: async (name) => (await read(sql`${RECORDS} where sink = ${param(name)}`)).map(recordFrom)[0],
     list: async () => (await read(sql`${RECORDS} order by sink`)).map(recordFrom),
-    hold: (wanted) =>
-      run('sink', async () => {
-        const now = await clock.read()
-        return (await stillHeld(engine, wanted, now)) ?? (await take(engine, wanted, now))
-      }),
+    hold: (wanted) => leased(wanted, { mayTake: true }),
+    renew: (wanted) => leased(wanted, { mayTake: false }),
     release: async ({ name, owner }) =>
       void (await write(
         sql`update smalt_sink set ${FREE} where sink = ${param(name)} and owner = ${param(owner)}`,
@@ -126,14 +128,15 @@ async function stillHeld(
   return row && { ...recordFrom(row), heldMs: Number(row[7]) - now }
 }
 
-async function take(
+async function lease(
   { batch }: Engine,
   { name, owner, ttlMs }: SinkHold,
-  now: number,
+  { now, mayTake }: { readonly now: number; readonly mayTake: boolean },
 ): Promise<HeldSink | undefined> {
+  const isOwn = sql`owner = ${param(owner)}`
+  const condition = mayTake ? sql`(${isOwn} or owned_until <= ${param(now)})` : isOwn
   const statement = sql`update smalt_sink set owner = ${param(owner)}, owned_until = ${param(now + ttlMs)}
-    where sink = ${param(name)} and state = 'active'
-    and (owner = ${param(owner)} or owned_until <= ${param(now)}) returning ${COLUMNS}`
+    where sink = ${param(name)} and state = 'active' and ${condition} returning ${COLUMNS}`
   const [[row] = []] = await batch([statement], { isUrgent: true })
   return row && { ...recordFrom(row), heldMs: ttlMs }
 }

@@ -11,6 +11,7 @@ import type { Overview } from '../../../src/sinks/delivery/delivery-state.ts'
 import { cloudEvent } from '../../../src/sinks/cloud-event.ts'
 import type { RenderEvent } from '../../../src/sinks/delivery/sink-run.ts'
 import type { StoredEvent } from '../../../src/store/events.ts'
+import type { SinkHold, SinkStore } from '../../../src/store/sinks.ts'
 import type { StoreKind } from '../../../src/store/store.ts'
 import { hookOf } from '../../unit/events/watching.ts'
 import { compiledSchema } from '../../support/schema.ts'
@@ -202,6 +203,25 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     )
   })
 
+  check('deliver: a sink that is removed and created again begins anew', async ({ store }) => {
+    const log = [...eventLog(3, 3)]
+    await using one = await receiver()
+    await using other = await receiver()
+    await addSink(store, webhookTo(one.url))
+    const { counted, leases } = countingLeases(store)
+    await using deliverer = deliver(counted, log, { renewMs: 50 })
+    await until(async () => (await store.read('a'))!.progress.position === 3)
+    await store.remove('a')
+    const definition = printDefinition(webhookTo(other.url))
+    assert.ok(await store.create({ name: 'a', definition, position: 5 }))
+    const before = leases()
+    await until(() => leases() >= before + 3)
+    log.push(...eventLog(8, 8).slice(3))
+    deliverer.wake()
+    await until(() => one.got.length + other.got.length === 6)
+    assert.deepEqual([one.got.length, other.got.toSorted((a, b) => a - b)], [3, [6, 7, 8]])
+  })
+
   check(
     'deliver: the transport of an earlier definition is closed when its last send has ended',
     async ({ store }) => {
@@ -354,6 +374,22 @@ async function onStage(kind: StoreKind, { diagnostic, work }: Play): Promise<voi
   await using place = await sinkPlace(kind)
   await using store = await place.open()
   await work({ place, store, diagnostic })
+}
+
+interface CountedLeases {
+  readonly counted: SinkStore
+  /** How often a lease was asked for or renewed. */
+  readonly leases: () => number
+}
+
+function countingLeases(store: SinkStore): CountedLeases {
+  let count = 0
+  const counting = (how: 'hold' | 'renew') => async (wanted: SinkHold) => {
+    const held = await store[how](wanted)
+    count++
+    return held
+  }
+  return { counted: { ...store, hold: counting('hold'), renew: counting('renew') }, leases: () => count }
 }
 
 /** Ann comes; her salary rises; her name changes. */
