@@ -23,8 +23,11 @@ export interface SinkStore {
    */
   renew(hold: SinkHold): Promise<HeldSink | undefined>
   release(holder: Holder): Promise<void>
-  /** Writes all changes, or writes nothing and returns false when the lease is no longer the holder's. */
-  recordResults(holder: Holder, changes: SinkChanges): Promise<boolean>
+  /**
+   * Writes all changes. Writes nothing and returns false when the lease is no longer the holder's, or when the
+   * changes would disable a sink that others changed after `version`.
+   */
+  recordResults(holder: Holder, results: SinkResults): Promise<boolean>
   /** Ordered by `seq`. */
   readItems(name: string): Promise<readonly SinkItem[]>
   /** The stored events of the items with these numbers, as text. */
@@ -121,6 +124,11 @@ export interface Holder {
 
 export interface SinkHold extends Holder {
   readonly ttlMs: number
+}
+
+export interface SinkResults extends SinkChanges {
+  /** The version of the sink that the results are about. */
+  readonly version: number
 }
 
 export interface SinkChanges {

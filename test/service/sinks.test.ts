@@ -154,7 +154,15 @@ onEveryStore(() => {
     const holder = { name: 'slow', owner: 'me' }
     assert.ok(await store.sinks.hold({ ...holder, ttlMs: 60_000 }))
     const progress = { position: numbers[1]!, isDisabled: true, failures: 1, retryAt: 0 }
-    assert.ok(await store.sinks.recordResults(holder, { progress, entered: [], changed: [], removed: [] }))
+    assert.ok(
+      await store.sinks.recordResults(holder, {
+        version: 1,
+        progress,
+        entered: [],
+        changed: [],
+        removed: [],
+      }),
+    )
     assert.deepEqual(await left(19), numbers.slice(2))
     assert.deepEqual(warned, [])
     assert.deepEqual(await left(21), numbers.slice(6))

@@ -59,7 +59,9 @@ async function fill(location: string): Promise<void> {
   const progress = { position: first!.seq + 1, isDisabled: false, failures: 2, retryAt: 7 }
   const item = { seq: first!.seq + 1, id: 'e', doc: 'd', state: 'dead', attempts: 3, nextAt: 4 } as const
   const entered = [{ ...item, error: 'no', at: 5, event: '{}' }]
-  assert.ok(await store.sinks.recordResults(holder, { progress, entered, changed: [], removed: [] }))
+  assert.ok(
+    await store.sinks.recordResults(holder, { version: 1, progress, entered, changed: [], removed: [] }),
+  )
 }
 
 async function contentsOf(location: string) {

@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { NewItem, SinkChanges, SinkProgress, SinkStore } from '../../src/store/sinks.ts'
+import type { NewItem, SinkResults, SinkProgress, SinkStore } from '../../src/store/sinks.ts'
 import type { StoreKind } from '../../src/store/store.ts'
 import { type SinkDatasource, openSinks, sinkPlace } from '../service/sinks/stores.ts'
 
 const BOUNDED = { timeout: 200_000 }
 const START: SinkProgress = { position: 0, isDisabled: false, failures: 0, retryAt: 0 }
-const NOTHING: SinkChanges = { progress: START, entered: [], changed: [], removed: [] }
+const NOTHING: SinkResults = { version: 1, progress: START, entered: [], changed: [], removed: [] }
 const ME = { name: 'a', owner: 'me' }
 const YOU = { name: 'a', owner: 'you' }
 
@@ -97,10 +97,10 @@ for (const kind of ['sqlite', 'postgres'] as const) {
   check('settle: all of it, for whoever holds the sink', async ({ store }) => {
     await store.hold({ ...ME, ttlMs: 60_000 })
     const progress = { position: 12, isDisabled: false, failures: 3, retryAt: 44 }
-    const changes = { progress, entered: [item(3), item(5), item(12)], changed: [], removed: [] }
+    const changes = { version: 1, progress, entered: [item(3), item(5), item(12)], changed: [], removed: [] }
     assert.equal(await store.recordResults(ME, changes), true)
     const changed = { ...item(5), state: 'dead', attempts: 12, nextAt: 9, error: 'status 500' } as const
-    const more = { progress, entered: [item(20)], changed: [bare(changed)], removed: [3] }
+    const more = { version: 1, progress, entered: [item(20)], changed: [bare(changed)], removed: [3] }
     assert.equal(await store.recordResults(ME, more), true)
     assert.deepEqual(await store.readItems('a'), [bare(changed), bare(item(12)), bare(item(20))])
     assert.deepEqual((await store.read('a'))!.progress, progress)
@@ -112,7 +112,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
 
   check('settle: nothing of it, when the sink is not held any more', async ({ store }) => {
     const progress = { ...START, position: 5 }
-    const changes = { progress, entered: [item(1)], changed: [], removed: [] }
+    const changes = { version: 1, progress, entered: [item(1)], changed: [], removed: [] }
     assert.equal(await store.recordResults(ME, changes), false, 'it never was')
     await store.hold({ ...ME, ttlMs: 200 })
     await sleep(300)
@@ -144,6 +144,16 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       heldMs: 60_000,
     })
     assert.equal(await store.replace('missing', '{}'), false)
+  })
+
+  check('settle: a sink that was replaced is not disabled', async ({ store }) => {
+    await store.hold({ ...ME, ttlMs: 60_000 })
+    await store.replace('a', '{"new":true}')
+    const gone = { ...NOTHING, progress: { ...START, isDisabled: true }, entered: [item(1)] }
+    assert.equal(await store.recordResults(ME, gone), false)
+    assert.deepEqual([await store.readItems('a'), (await store.read('a'))!.progress], [[], START])
+    assert.equal(await store.recordResults(ME, { ...NOTHING, entered: [item(1)] }), true)
+    assert.equal(await store.recordResults(ME, { ...gone, entered: [], version: 2 }), true)
   })
 
   check('dead letters: listed in pages, and inspected with what waits for them', async ({ store }) => {

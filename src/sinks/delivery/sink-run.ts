@@ -103,7 +103,7 @@ export class SinkRun {
     while (this.lease.isHeld()) {
       this.recordResults(delivery)
       const isOver = this.isOver(delivery)
-      if (!(await this.save(delivery, isOver)) || isOver) return
+      if (!(await this.save(delivery, target, isOver)) || isOver) return
       target = await this.follow(delivery, target)
       this.poll(delivery)
       if (this.stopAt === Infinity) {
@@ -134,13 +134,14 @@ export class SinkRun {
     return mayEnd && (underWay === 0 || performance.now() >= this.stopAt)
   }
 
-  /** False when another process has the lease by now; its state is the newer one. */
-  private async save(delivery: Delivery, isLast: boolean): Promise<boolean> {
+  /** False when the stored state is newer: another process has the lease, or a disabled sink was replaced. */
+  private async save(delivery: Delivery, { record }: Target, isLast: boolean): Promise<boolean> {
     const isTime = isLast || delivery.isUrgent() || performance.now() - this.savedAt >= SAVE_MS
     const changes = isTime ? delivery.changes() : undefined
     if (!changes) return true
     this.savedAt = performance.now()
-    return await this.options.store.recordResults(this.lease.holder, changes)
+    const { version } = record
+    return await this.options.store.recordResults(this.lease.holder, { version, ...changes })
   }
 
   /**
@@ -199,14 +200,21 @@ export class SinkRun {
   private async deliver(send: Send, target: Target, texts: ReadonlyMap<number, string>): Promise<void> {
     const began = performance.now()
     const event = send.event ?? (JSON.parse(texts.get(send.seq) ?? 'null') as StoredEvent | null)
-    const answer = event ? await this.answerOf(event, target) : LOST
-    if (!answer) return
+    const given = event ? await this.answerOf(event, target) : LOST
+    if (!given) return
+    const answer =
+      given.kind === 'gone' && this.isReplaced(target) ? { ...given, kind: 'failed' as const } : given
     const { observer } = this.options
     const { name } = target.record
     if (answer.kind === 'delivered') observer.delivered?.(name, (performance.now() - began) / 1000)
     else if ('reason' in answer) observer.failed?.(name, answer.reason)
     this.answers.push({ seq: send.seq, answer })
     this.wakeSignal.ring()
+  }
+
+  /** Only the receiver that the current definition names can disable the sink. */
+  private isReplaced({ record }: Target): boolean {
+    return record.definition !== this.lease.record().definition
   }
 
   /** Undefined when the send was aborted. */

@@ -10,10 +10,10 @@ import type {
   HeldSink,
   Holder,
   NewItem,
-  SinkChanges,
   SinkHold,
   SinkItem,
   SinkRecord,
+  SinkResults,
   SinkStore,
 } from '../sinks.ts'
 import { literals } from '../sql/comparands.ts'
@@ -43,9 +43,9 @@ export function createSinks(engine: Engine): SinkStore {
       void (await write(
         sql`update smalt_sink set ${FREE} where sink = ${param(name)} and owner = ${param(owner)}`,
       )),
-    recordResults: (holder, changes) =>
+    recordResults: (holder, results) =>
       run('sink', async () => {
-        const statements = settling(holder, changes, { dialect, now: clock.now() })
+        const statements = settling(holder, results, { dialect, now: clock.now() })
         return (await engine.batch(statements, { undoUnless: 0 })) !== undefined
       }),
     readItems: async (name) =>
@@ -141,18 +141,25 @@ async function lease(
   return row && { ...recordFrom(row), heldMs: ttlMs }
 }
 
-/** The first statement returns a row only while the lease is the holder's; `undoUnless` depends on it. */
+/**
+ * The first statement returns a row only while the lease is the holder's; `undoUnless` depends on it. A receiver
+ * that is gone disables only the definition that named it, not one that replaced it.
+ */
 function settling(
   { name, owner }: Holder,
-  { progress, entered, changed, removed }: SinkChanges,
+  { version, progress, entered, changed, removed }: SinkResults,
   { dialect, now }: Pick<Engine, 'dialect'> & { readonly now: number },
 ): readonly Fragment[] {
   const { position, isDisabled, failures, retryAt } = progress
   const sink = sql`sink = ${param(name)}`
+  const isHeld = sql`owner = ${param(owner)} and owned_until > ${param(now)}`
+  const [state, condition] = isDisabled
+    ? [raw(`'disabled'`), sql`${isHeld} and version = ${param(version)}`]
+    : [raw(`'active'`), isHeld]
   return [
-    sql`update smalt_sink set position = ${param(position)}, state = ${raw(isDisabled ? `'disabled'` : `'active'`)},
+    sql`update smalt_sink set position = ${param(position)}, state = ${state},
       failures = ${param(failures)}, retry_at = ${param(retryAt)}
-      where ${sink} and owner = ${param(owner)} and owned_until > ${param(now)} returning sink`,
+      where ${sink} and ${condition} returning sink`,
     ...(removed.length > 0
       ? [
           sql`delete from smalt_sink_item where ${sink} and ${dialect.isIn(raw('seq'), literals(removed), 'integer')}`,

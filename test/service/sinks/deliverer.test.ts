@@ -178,6 +178,29 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     checkReceived(server.got, log)
   })
 
+  for (const isNoticed of [true, false]) {
+    const when = isNoticed ? 'after' : 'before'
+    check(`deliver: 410 of an earlier address, ${when} the new one is known`, async ({ store }) => {
+      const { promise: released, resolve: release } = Promise.withResolvers<void>()
+      await using gone = await answering((request, response) => {
+        request.resume()
+        void released.then(() => response.writeHead(410).end())
+      })
+      await using server = await receiver()
+      await addSink(store, webhookTo(gone.url))
+      const { counted, leases } = countingLeases(store)
+      const renewMs = isNoticed ? 50 : 60_000
+      await using _deliverer = deliver(counted, eventLog(2, 1), { ttlMs: 120_000, renewMs })
+      await until(() => gone.connections() === 1)
+      await store.replace('a', printDefinition(webhookTo(server.url)))
+      const before = leases()
+      await until(() => !isNoticed || leases() >= before + 2)
+      release()
+      await until(() => server.got.length === 2, 20_000)
+      assert.equal((await store.read('a'))!.progress.isDisabled, false)
+    })
+  }
+
   check('deliver: a new address is used without a new start', async ({ store }) => {
     const log = [...eventLog(3, 3)]
     await using one = await receiver()
