@@ -1,5 +1,6 @@
 /** Delivers to one sink while this process has the lease: reads events, sends them, saves results. */
 import { type Caller, callerWith } from '../../access/caller.ts'
+import { isWanted } from '../../store/event-window.ts'
 import type { EventsRequest, StoredEvent, StoredEvents } from '../../store/events.ts'
 import type { SinkRecord, SinkStore } from '../../store/sinks.ts'
 import { createWakeSignal } from './wake-signal.ts'
@@ -220,6 +221,8 @@ export class SinkRun {
   /** Undefined when the send was aborted. */
   private async answerOf(event: StoredEvent, target: Target): Promise<Answer | undefined> {
     const { signal } = this.aborting
+    // The filter may have changed since the event was read.
+    if (!isWanted(target.definition.filter, event)) return { kind: 'invisible' }
     try {
       const rendered = await this.options.renderEvent(event, target.caller, signal)
       if (typeof rendered === 'string') return { kind: rendered }

@@ -331,6 +331,21 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     )
   })
 
+  check('deliver: a new filter holds for events that were read before it', async ({ store }) => {
+    const log = ['e', 'rare', 'e', 'rare'].map((entity, i) => keptEvent(i + 1, `d${i}`, entity))
+    await using failing = await receiver(() => true)
+    await using server = await receiver()
+    await addSink(store, webhookTo(failing.url))
+    await using _deliverer = deliver(store, log)
+    await until(async () => (await store.readItems('a')).length === 4)
+    await store.replace('a', printDefinition(webhookTo(server.url, { filter: { entity: 'rare' } })))
+    await until(async () => (await store.readItems('a')).length === 0)
+    assert.deepEqual(
+      server.got.toSorted((a, b) => a - b),
+      [2, 4],
+    )
+  })
+
   check('deliver: a sink sees what its roles may see', async ({ store }) => {
     await using clerk = await receiver()
     await using boss = await receiver()
