@@ -8,24 +8,40 @@ import { NOTHING } from './exchange.ts'
 import { JSON_TYPE } from './routes/route.ts'
 import { isUpload } from './upload.ts'
 
-export function answerClientError(error: NodeJS.ErrnoException, socket: ClientSocket, log: Logger): void {
+/** Node has detached the socket from the server and would close it without a response. */
+export function refuseConnect(socket: ClientSocket, log: Logger): void {
+  socket
+    .on('error', () => undefined)
+    .once('finish', () => setTimeout(() => socket.destroy(), LINGER_MS).unref())
+    .resume()
+  respond('CONNECT', socket, log)
+}
+
+/** How long a caller may take to close the connection after the response. */
+const LINGER_MS = 1_000
+
+export function answerClientError({ code }: NodeJS.ErrnoException, socket: ClientSocket, log: Logger): void {
+  respond(code, socket, log)
+}
+
+function respond(cause: string | undefined, socket: ClientSocket, log: Logger): void {
   // eslint-disable-next-line no-underscore-dangle -- node's name; see ClientSocket
   const pending = socket._httpMessage
   // an upload has a limit of its own: how slowly its bytes may arrive
-  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && pending && isUpload(pending.req)) return
+  if (cause === 'ERR_HTTP_REQUEST_TIMEOUT' && pending && isUpload(pending.req)) return
   if (pending && pending.req.complete && !pending.writableEnded) {
     // the request before the malformed bytes was complete and may have been executed: send its response first
     pending.once('finish', () => socket.end())
     return
   }
   // a second response must not be written into one in progress
-  if (error.code === 'ECONNRESET' || !socket.writable || pending?.headersSent) {
+  if (cause === 'ECONNRESET' || !socket.writable || pending?.headersSent) {
     socket.destroy()
     return
   }
-  const [status, code, message] = ANSWERS[error.code ?? ''] ?? MALFORMED
+  const [status, code, message] = ANSWERS[cause ?? ''] ?? MALFORMED
   const id = randomUUID()
-  log.debug({ requestId: id, code: error.code, status }, 'not a request')
+  log.debug({ requestId: id, code: cause, status }, 'not a request')
   socket.end(bareAnswer(status, new ServiceError(code, message), [`X-Request-Id: ${id}`, `RequestID: ${id}`]))
 }
 
@@ -55,6 +71,7 @@ type ClientSocket = Duplex & { readonly _httpMessage?: ServerResponse | null }
 const MALFORMED: Answer = ['400 Bad Request', 'crud:InvalidRequest', 'this is not a valid HTTP request']
 
 const ANSWERS: Readonly<Partial<Record<string, Answer>>> = {
+  CONNECT: ['400 Bad Request', 'crud:InvalidRequest', 'CONNECT is for proxies, and this service is none'],
   HPE_HEADER_OVERFLOW: [
     '431 Request Header Fields Too Large',
     'crud:InvalidRequest',

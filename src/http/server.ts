@@ -6,7 +6,7 @@ import { ServiceError, internalError } from '../base/errors.ts'
 import { admit, identify } from './admission.ts'
 import { Aborted } from './body.ts'
 import { recheck, watchRights, withDeadline } from './caller-watch.ts'
-import { answerClientError } from './client-error.ts'
+import { answerClientError, refuseConnect } from './client-error.ts'
 import { guardConnections } from './connections.ts'
 import { prepareDrain } from './drain.ts'
 import { Exchange } from './exchange.ts'
@@ -41,6 +41,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   server.on('checkContinue', begin)
   server.on('checkExpectation', begin)
   server.on('clientError', (error, socket) => answerClientError(error, socket, options.log.logger))
+  server.on('connect', (_request, socket) => refuseConnect(socket, options.log.logger))
   guardConnections(server, { limits: options.limits, isEncrypted: options.tls !== undefined })
   server.on('connection', spread.connected)
   const drain = prepareDrain(server)

@@ -61,6 +61,7 @@ for (const [method, path] of [
 const NONSENSE: readonly [rule: string, text: string, status: number][] = [
   ['no HTTP at all is 400', 'hello\r\n\r\n', 400],
   ['a bad method is 400', 'FOO / HTTP/1.1\r\nHost: localhost\r\n\r\n', 400],
+  ['CONNECT is 400', 'CONNECT localhost:80 HTTP/1.1\r\nHost: localhost\r\n\r\n', 400],
   ['a bad header is 400', 'GET / HTTP/1.1\r\nHost: localhost\r\nbad header\r\n\r\n', 400],
   [
     'a bad chunk is 400',
@@ -78,6 +79,12 @@ for (const [rule, sent, status] of NONSENSE) {
     assert.deepEqual(Object.keys(error), ['objectType', 'context', 'errorCode', 'msg'])
   })
 }
+
+test('not a request: CONNECT behind a sound request does not cut its answer', async () => {
+  const host = 'Host: localhost\r\n\r\n'
+  const text = await http.raw(`GET /version HTTP/1.1\r\n${host}CONNECT localhost:80 HTTP/1.1\r\n${host}`)
+  assert.match(text, /^HTTP\/1\.1 200 [^]*"version"[^]*\}$/)
+})
 
 test('log: one line for each request, with the route and without values', async () => {
   const before = http.lines().length
