@@ -55,7 +55,8 @@ export function readTarget(url: string): RequestTarget {
 }
 
 const MAX_PARAMETER = 1_024
-const PLAIN = /^[\x21-\x7e]*$/
+/** Without "#", where the router would end the path: the request would be about another document. */
+const PLAIN = /^[\x21\x22\x24-\x7e]*$/
 
 function allowed(rows: readonly Route[]): string {
   const methods = METHODS.filter((method) => rows.some((row) => row.method === method))

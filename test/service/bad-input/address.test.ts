@@ -118,7 +118,15 @@ test('roles of any spelling pollute nothing and give nothing', async () => {
   }
 })
 
-for (const target of ['*', 'country', 'http://', 'ftp://localhost/data', '/data/find/coun try', '\\data']) {
+for (const target of [
+  '*',
+  'country',
+  'http://',
+  'ftp://localhost/data',
+  '/data/find/coun try',
+  '/data/find/country#x',
+  '\\data',
+]) {
   test(`the request target ${target} is refused`, async () => {
     const answer = await server().raw(
       `GET ${target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`,
