@@ -1,4 +1,5 @@
 /** Checks the query parameters of a request against those that its route declares. */
+import { isUtf8 } from 'node:buffer'
 import { ServiceError } from '../../base/errors.ts'
 import { didYouMean } from '../../base/suggest.ts'
 import type { Route } from './route.ts'
@@ -11,6 +12,7 @@ export function checkParameters(
   search: string,
 ): void {
   if (search === '') return
+  if (!isText(search)) throw invalid('the query of the request holds percent signs that encode no UTF-8 text')
   const known = query.map(({ name }) => name)
   const given = new Set<string>()
   for (const [name] of new URLSearchParams(search)) {
@@ -20,6 +22,18 @@ export function checkParameters(
     given.add(declared ?? name)
   }
 }
+
+/** URLSearchParams replaces bytes that are no UTF-8, and a value would silently become another one. */
+function isText(search: string): boolean {
+  if (!BEYOND_ASCII.test(search)) return true
+  const decoded = search.replaceAll(ENCODED, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  )
+  return isUtf8(Buffer.from(decoded, 'latin1'))
+}
+
+const BEYOND_ASCII = /%[89a-f][0-9a-f]/i
+const ENCODED = /%([0-9a-f]{2})/gi
 
 /** `Q`, `P` and `S` may be written in lower case. */
 function isLowerCaseOf(name: string, declared: string): boolean {

@@ -42,6 +42,19 @@ test('parameters: the nearest known one is named', async () => {
   assert.doesNotMatch(msg, /did you mean/)
 })
 
+test('parameters: bytes that are no UTF-8 are refused, not replaced', async () => {
+  for (const value of ['%ff', 'a%E4b', '%C3', '%c0%80', '%ED%A0%80', '%F4%90%80%80']) {
+    for (const path of [`/data/find/x?Q=name:${value}`, `/data/find/x?${value}=1`]) {
+      const answer = await http.ask('GET', path)
+      assert.equal(answer.status, 400, path)
+      assert.match(answer.json().errors[0].msg, /encode no UTF-8 text/, path)
+    }
+  }
+  for (const value of ['%C3%A4', '%f0%9f%99%82', '%EF%BF%BD', '100%', '100%25', '%zz']) {
+    assert.equal((await http.ask('GET', `/data/find/x?Q=name:${value}`)).status, 200, value)
+  }
+})
+
 test('parameters: what a route declares is taken, once', () => {
   for (const route of ROUTES) {
     for (const { name } of route.query ?? []) {
