@@ -30,7 +30,7 @@ export function admit(gate: Gate, exchange: Exchange): Bound | Reply {
   const { path, search } = readTarget(request.url ?? '')
   exchange.isData = isDataPath(path)
   exchange.search = search
-  refuseBadHost(request)
+  refuseBadHeaders(request)
   gate.auth.admit(request)
   exchange.cors = gate.cors(request)
   const match = path.includes('//') ? undefined : gate.router(path)
@@ -141,12 +141,17 @@ function accessTo({ access, operationId }: Route, { isMetricsPublic }: Gate): Ac
   return isMetricsPublic && operationId === 'metrics' ? 'public' : access
 }
 
-/** Requires one valid Host header. With two, or a malformed one, a proxy could interpret the request differently. */
-function refuseBadHost({ headers: { host }, rawHeaders, httpVersionMinor }: IncomingMessage): void {
+/**
+ * Requires one valid Host header, and at most one type of the body. With two, or a malformed host, a proxy could
+ * interpret the request differently; Node.js ignores the second type.
+ */
+function refuseBadHeaders({ headers: { host }, rawHeaders, httpVersionMinor }: IncomingMessage): void {
   let hosts = 0
+  let types = 0
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]!
-    if (name.length === 4 && name.toLowerCase() === 'host') hosts++
+    if (name.length === HOST.length && name.toLowerCase() === HOST) hosts++
+    else if (name.length === TYPE.length && name.toLowerCase() === TYPE) types++
   }
   const isMissing = hosts === 0 && httpVersionMinor > 0
   if (isMissing || hosts > 1 || (hosts === 1 && hostKind(host) === 'malformed')) {
@@ -155,4 +160,8 @@ function refuseBadHost({ headers: { host }, rawHeaders, httpVersionMinor }: Inco
       'the request needs exactly one Host header that names a host',
     )
   }
+  if (types > 1) throw new ServiceError('crud:InvalidRequest', 'the header Content-Type appears twice')
 }
+
+const HOST = 'host'
+const TYPE = 'content-type'

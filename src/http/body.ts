@@ -15,15 +15,23 @@ export function checkBodyHeaders(request: IncomingMessage, limits: Limits): void
   if (type !== undefined && !isJson(type) && !(request.method === 'PATCH' && isMergePatch(type))) {
     throw unsupported('send the body as application/json (with curl: --json instead of -d)')
   }
-  if (type !== undefined && !isUtf8Type(type)) {
-    throw unsupported('send the body in UTF-8, as JSON is: Content-Type: application/json; charset=utf-8')
-  }
   checkEncoding(request)
   if (length !== undefined && Number(length) > limits.bodyBytes) throw tooLarge(limits)
 }
 
-export function checkEncoding({ headers: { 'content-encoding': encoding } }: IncomingMessage): void {
-  if (encoding !== undefined && encoding !== 'identity') throw unsupported('the body must not be compressed')
+/** Rejects a body that does not consist of its own bytes in UTF-8, whatever its type. */
+export function checkEncoding({ headers }: IncomingMessage): void {
+  const { 'content-type': type, 'content-encoding': content, 'transfer-encoding': transfer } = headers
+  if (type !== undefined && !isUtf8Type(type)) {
+    throw unsupported(`send the body in UTF-8: Content-Type: ${type.split(';')[0]!.trim()}; charset=utf-8`)
+  }
+  // Node.js removes the chunks, but decodes no compression beneath them
+  const isPlain = isCoding(content, 'identity') && isCoding(transfer, 'chunked')
+  if (!isPlain) throw unsupported('the body must not be compressed')
+}
+
+function isCoding(given: string | undefined, expected: string): boolean {
+  return given === undefined || given.toLowerCase() === expected
 }
 
 /** Prevents CSRF: a browser sends other content types without a preflight, from any page open on this machine. */

@@ -125,6 +125,48 @@ test('content encoding: a compressed body is 415', async () => {
   assert.equal(answer.status, 415)
 })
 
+const CODINGS: readonly [name: string, coding: string, status: number][] = [
+  ['Content-Encoding', 'identity', 200],
+  ['Content-Encoding', 'Identity', 200],
+  ['Content-Encoding', 'identity, gzip', 415],
+  ['Transfer-Encoding', 'chunked', 200],
+  ['Transfer-Encoding', 'Chunked', 200],
+  ['Transfer-Encoding', 'gzip, chunked', 415],
+]
+for (const [name, coding, status] of CODINGS) {
+  test(`${name} ${coding}: is ${status}`, async () => {
+    const more = name === 'Transfer-Encoding' ? '' : 'Transfer-Encoding: chunked\r\n'
+    const head = `POST ${FIND} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n${more}`
+    const text = await http.raw(`${head}${name}: ${coding}\r\n\r\n2\r\n{}\r\n0\r\n\r\n`)
+    assert.match(text, new RegExp(`^HTTP/1\\.1 ${status} `))
+    if (status === 415) assert.match(text, /crud:UnsupportedMediaType/)
+  })
+}
+
+const FILE_TYPES: readonly [type: string, status: number][] = [
+  ['text/csv; charset=UTF-8; header=present', 200],
+  ['application/x-ndjson; charset=utf-8', 200],
+  ['text/csv; charset=iso-8859-1', 415],
+  ['text/csv; header=present; charset="windows-1252"', 415],
+  ['application/x-ndjson; charset=utf-16', 415],
+]
+for (const [type, status] of FILE_TYPES) {
+  test(`content type ${type}: is ${status} where files are taken`, async () => {
+    const answer = await http.ask('POST', '/data/import/x', { body: '{}', headers: { 'Content-Type': type } })
+    assert.equal(answer.status, status)
+    if (status === 415) assert.match(answer.json().errors[0].msg, /in UTF-8/)
+  })
+}
+
+test('content type: two of them are refused, the same one too', async () => {
+  for (const second of ['text/plain', 'application/json']) {
+    const headers = { 'Content-Type': ['application/json', second] }
+    const answer = await http.ask('POST', FIND, { body: '{}', headers })
+    assert.equal(answer.status, 400)
+    assert.match(answer.json().errors[0].msg, /Content-Type appears twice/)
+  }
+})
+
 for (const [method, path] of [
   ['GET', FIND],
   ['DELETE', '/metadata/country'],
