@@ -93,10 +93,14 @@ function status(state: DeliveryParts): Status {
 
 function limitOf(state: DeliveryParts): number {
   const { undelivered, queues, underWay, progress } = state
-  if (progress.isDisabled || undelivered.items.size >= MAX_ITEMS) return 0
-  // A broken sink needs one event as a probe; reading more would only fill memory.
-  const hasNothing = underWay.size === 0 && !queues.hasFresh() && queues.nextDueAt() === undefined
-  if (isCircuitOpen(state)) return hasNothing ? 1 : 0
+  const { size } = undelivered.items
+  if (progress.isDisabled || size >= MAX_ITEMS) return 0
+  if (isCircuitOpen(state)) {
+    // A broken sink needs one event as a probe; reading more would only fill memory. What is read is no probe if its
+    // document waits for a retry, so that only few items may be made of it while there is something to retry.
+    const mayRead = queues.nextDueAt() === undefined || size < WINDOW
+    return underWay.size === 0 && !queues.hasFresh() && mayRead ? 1 : 0
+  }
   // in batches of half a window, not one event at a time
   return undelivered.fresh.size <= WINDOW / 2 ? WINDOW / 2 : 0
 }
@@ -124,7 +128,9 @@ function start(state: DeliveryParts, now: number): readonly Send[] {
   // An open circuit admits one probe at a time, after the back-off.
   if (isCircuitOpen(state)) {
     if (underWay.size > 0 || now < progress.retryAt) return []
-    const seq = queues.nextDue(now) ?? queues.nextFresh()
+    // Perhaps only some documents are refused: every other probe is a fresh event, which does not wait for them.
+    const due = progress.failures % 2 === 1 ? queues.nextDue(now) : undefined
+    const seq = due ?? queues.nextFresh() ?? queues.nextDue(now)
     return seq === undefined ? [] : [begin(state, seq)]
   }
   const sends: Send[] = []

@@ -142,6 +142,20 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     },
   )
 
+  check(
+    'deliver: documents that are refused delay no other, also if nothing else happens',
+    async ({ store }) => {
+      const log = [...eventLog(5, 5)]
+      await using server = await receiver((seq) => seq <= 5)
+      await addSink(store, webhookTo(server.url))
+      await using deliverer = deliver(store, log)
+      await until(async () => (await store.read('a'))!.progress.failures >= 5)
+      log.push(keptEvent(6, 'other'))
+      deliverer.wake()
+      await until(() => server.got.length === 1, 20_000)
+    },
+  )
+
   check('deliver: a discarded letter lets those behind it go', async ({ store }) => {
     const log = eventLog(9, 3)
     await using server = await receiver((seq) => seq === 2)

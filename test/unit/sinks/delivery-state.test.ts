@@ -146,9 +146,43 @@ test('recordAnswer: five failures in a row leave one probe for each back-off, an
   assert.deepEqual(started(delivery, 9_000), [], 'one at a time')
   answer(delivery, 1, FAILED, 9_000)
   assert.deepEqual(started(delivery, 10_999), [])
-  assert.deepEqual(started(delivery, 11_000), [2])
-  answer(delivery, 2, DELIVERED, 11_000)
-  assert.deepEqual(started(delivery, 11_000), [3, 4, 5, 6, 9, 10])
+  assert.deepEqual(started(delivery, 11_000), [9], 'a retry and a fresh event in turn')
+  answer(delivery, 9, FAILED, 11_000)
+  assert.deepEqual(started(delivery, 15_000), [2])
+  answer(delivery, 2, DELIVERED, 15_000)
+  assert.deepEqual(started(delivery, 15_000), [3, 4, 5, 6, 10])
+})
+
+test('wanted: documents that are refused again and again keep no other from being read and sent', () => {
+  const delivery = delivering('aa')
+  for (let i = 0, now = 0; i < 5; i++, now += 100_000) {
+    assert.deepEqual(started(delivery, now), [1])
+    answer(delivery, 1, FAILED, now)
+  }
+  assert.deepEqual(delivery.wanted(), { since: 2, limit: 1 })
+  delivery.take([keptEvent(3, 'a')], 3)
+  assert.equal(delivery.wanted().limit, 1, 'it waits for its document and cannot be a probe')
+  delivery.take([keptEvent(4, 'b')], 4)
+  assert.equal(delivery.wanted().limit, 0)
+  assert.deepEqual(started(delivery, 401_000), [4])
+  answer(delivery, 4, DELIVERED, 401_000)
+  assert.equal(delivery.status().isCircuitOpen, false)
+})
+
+test('wanted: what waits for a broken receiver does not pile up', () => {
+  const delivery = delivering('a')
+  for (let i = 0, now = 0; i < 5; i++, now += 100_000) {
+    started(delivery, now)
+    answer(delivery, 1, FAILED, now)
+  }
+  let seq = 1
+  while (delivery.wanted().limit > 0 && seq < 10_000) delivery.take([keptEvent(++seq, 'a')], seq)
+  assert.equal(seq, 256)
+  for (let i = 5, now = 500_000; i < ATTEMPTS; i++, now += 10_000_000) {
+    started(delivery, now)
+    answer(delivery, 1, FAILED, now)
+  }
+  assert.equal(delivery.wanted().limit, 1, 'behind a dead letter there is nothing to retry')
 })
 
 test('recordAnswer: whoever is gone is sent nothing more, and the event is kept', () => {
