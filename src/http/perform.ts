@@ -21,7 +21,7 @@ import {
   isOffloadable,
 } from './threads/offloading.ts'
 import { UPLOAD_BYTES, openUpload } from './upload.ts'
-import { hasMoreValues } from './value-count.ts'
+import { hasMoreValues } from './threads/value-count.ts'
 
 /** Rejects a request before its body is read, where its address and caller suffice for the decision. */
 export function precheck(listener: Listener, exchange: Exchange, route: Route): void {
