@@ -1,6 +1,8 @@
 /** `smalt config`: prints the configuration in effect without secrets, or the schema of the file. */
+import type { JsonObject } from '../../base/json/json.ts'
 import { maskLocation } from '../../base/location.ts'
-import { showSink } from '../../service/sinks/sink-settings.ts'
+import { maskUrl } from '../../base/mask-url.ts'
+import { type PlacedSink, showSink } from '../../service/sinks/sink-settings.ts'
 import { type Config, limitVariable } from '../config/config.ts'
 import { usageError } from '../usage-error.ts'
 import { settingsSchema } from '../config/setting-shapes.ts'
@@ -18,8 +20,24 @@ function masked({ limits, datasources, auth, events, ...config }: Config) {
   const locations = datasources.map(({ name, location }) => ({ name, location: maskLocation(location) }))
   const variables = Object.keys(limits).map((name) => [name, limitVariable(name)])
   const limitVariables = Object.fromEntries(variables) as Record<string, string>
-  const { proxy } = auth
-  const shownAuth = proxy?.secret === undefined ? auth : { ...auth, proxy: { ...proxy, secret: '***' } }
-  const shownEvents = { ...events, sinks: events.sinks.map(showSink) }
-  return { ...config, datasources: locations, auth: shownAuth, events: shownEvents, limits, limitVariables }
+  const shownEvents = { ...events, sinks: events.sinks.map(maskedSink) }
+  return {
+    ...config,
+    datasources: locations,
+    auth: maskedAuth(auth),
+    events: shownEvents,
+    limits,
+    limitVariables,
+  }
+}
+
+function maskedAuth({ proxy, jwt, ...auth }: Config['auth']) {
+  const shownProxy = proxy?.secret === undefined ? proxy : { ...proxy, secret: '***' }
+  const shownJwt = jwt?.jwksUrl === undefined ? jwt : { ...jwt, jwksUrl: maskUrl(jwt.jwksUrl) }
+  return { ...auth, jwt: shownJwt, proxy: shownProxy }
+}
+
+/** Unlike a response, which a client may send back to replace the sink, this can do without the whole URL. */
+function maskedSink(sink: PlacedSink): JsonObject {
+  return { ...showSink(sink), url: maskUrl(sink.definition.url) }
 }

@@ -149,6 +149,24 @@ test('config: shows sinks without their secrets', async () => {
   assert.ok(!out.includes(SECRET.slice(6, 20)))
 })
 
+test('config: shows no query values of URLs', async () => {
+  const sink = { name: 'chat', secret: SECRET, roles: ['cook'] }
+  const url = 'https://chat.example.com/hooks?token=hush&room=hush&hush#hush'
+  const jwt = { issuer: 'https://issuer.example.com', audience: 'smalt' }
+  const jwksUrl = 'https://issuer.example.com/keys?key=hush'
+  const file = join(scratch, 'urls.json')
+  writeFileSync(
+    file,
+    JSON.stringify({ auth: { jwt: { ...jwt, jwksUrl } }, events: { sinks: [{ ...sink, url }] } }),
+  )
+  const { code, out, err } = await run(['config', '--config', file])
+  assert.equal(code, 0, err)
+  const { auth, events } = JSON.parse(out)
+  assert.equal(events.sinks[0].url, 'https://chat.example.com/hooks?token=***&room=***&***#***')
+  assert.equal(auth.jwt.jwksUrl, 'https://issuer.example.com/keys?key=***')
+  assert.doesNotMatch(out, /hush/)
+})
+
 test('log: the secrets of sinks do not stand in it, at any level', async () => {
   await using receiver = await taker((response) => {
     response.writeHead(500).end()
