@@ -34,6 +34,11 @@ export async function runCommand(
 function lend(args: readonly string[], { environment, cwd }: Required<Surroundings>) {
   using stack = new DisposableStack()
   const told = { out: '', err: '' }
+  const collect = (name: keyof typeof told) => (text: string, done?: () => void) => {
+    told[name] += text
+    done?.()
+    return true
+  }
   const { argv, env, stdout, stderr, exitCode } = process
   stack.defer(() => {
     Object.assign(process, { argv, env, exitCode })
@@ -50,8 +55,8 @@ function lend(args: readonly string[], { environment, cwd }: Required<Surroundin
   })
   // the report of the tests goes on where it went
   Object.defineProperties(process, {
-    stdout: { value: { write: (text: string) => (told.out += text) }, configurable: true },
-    stderr: { value: { write: (text: string) => (told.err += text) }, configurable: true },
+    stdout: { value: { write: collect('out') }, configurable: true },
+    stderr: { value: { write: collect('err') }, configurable: true },
   })
   const [mask, directory] = [process.umask(), process.cwd()]
   stack.defer(() => {

@@ -168,6 +168,16 @@ export async function print(text: string): Promise<void> {
   if (!process.stdout.write(text)) await once(process.stdout, 'drain')
 }
 
+/** Throws an Exit if nobody gets the text, also if the reader has left: for what cannot be printed again. */
+export async function printWhole(text: string): Promise<void> {
+  const { fd } = process.stdout as { readonly fd?: number }
+  const stats = fd === undefined ? undefined : fstatSync(fd)
+  if (stats?.isFile() || (stats?.isCharacterDevice() && !process.stdout.isTTY))
+    return writeWhole({ descriptor: process.stdout.fd, name: 'the output' }, text)
+  const error = await new Promise<Error | null | undefined>((resolve) => process.stdout.write(text, resolve))
+  if (error) throw new Exit(EXIT.failed, `the output cannot be written: ${error.message}`)
+}
+
 let isKnownFile: boolean | undefined
 
 function isFile(): boolean {

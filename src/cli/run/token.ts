@@ -2,6 +2,7 @@
 import { type Permission, PERMISSIONS } from '../../access/caller.ts'
 import { type NewToken, TokenFileError, addToken, readTokens, revokeToken } from '../../auth/token-file.ts'
 import type { JsonObject } from '../../base/json/json.ts'
+import { printWhole } from '../client/output.ts'
 import type { Config } from '../config/config.ts'
 import { EXIT, Exit } from '../exit.ts'
 import { usageError } from '../usage-error.ts'
@@ -39,7 +40,14 @@ export async function runToken(
 /** Only the token goes to standard output. It is shown once, because it cannot be read back. */
 async function add(file: string, flags: TokenFlags, config: Config): Promise<void> {
   const { id, token } = await addToken(file, newToken(flags))
-  process.stdout.write(`${token}\n`)
+  try {
+    await printWhole(`${token}\n`)
+  } catch (error) {
+    await revokeToken(file, id)
+    throw error instanceof Exit
+      ? new Exit(error.code, `${error.message}; the token was removed again`)
+      : error
+  }
   process.stderr.write(`added token ${id}; it is shown only now, and kept as a hash in ${file}\n`)
   if (!config.auth.tokens)
     process.stderr.write('the service takes no tokens yet: start it with --auth tokens (SMALT_AUTH=tokens)\n')

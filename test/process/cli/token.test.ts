@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { startCli } from '../../support/cli-process.ts'
 import { type Ended, runCommand } from '../../support/command.ts'
 import { PROGRAM } from '../../support/program.ts'
 
@@ -87,6 +88,34 @@ test(
     assert.equal((await run(args.slice(2))).code, 0)
   },
 )
+
+const REMOVED = /^smalt: the output cannot be written: .*; the token was removed again\n$/
+
+test(
+  'token: one that does not fit into the output is not kept',
+  { skip: !existsSync('/dev/full') && 'needs /dev/full, which only Linux has' },
+  async () => {
+    const data = ['--data', 'unwritten']
+    const args = [process.execPath, PROGRAM, 'token', 'add', '--principal', 'ann', ...data]
+    const { status, stderr } = spawnSync('sh', ['-c', '"$0" "$@" > /dev/full', ...args], {
+      cwd: scratch,
+      encoding: 'utf8',
+    })
+    assert.match(stderr, REMOVED)
+    assert.equal(status, 1)
+    assert.equal((await run(['token', 'list', ...data])).out, '')
+  },
+)
+
+test('token: one that nobody reads is not kept', async () => {
+  const data = ['--data', 'unread']
+  const { child, ended } = startCli(['token', 'add', '--principal', 'ann', ...data], { cwd: scratch })
+  child.stdout!.destroy()
+  const { code, err } = await ended
+  assert.match(err, REMOVED)
+  assert.equal(code, 1)
+  assert.equal((await run(['token', 'list', ...data])).out, '')
+})
 
 test('token: a claim that is given several times is a list', async () => {
   const data = ['--data', './claims']
