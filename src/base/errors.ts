@@ -196,3 +196,10 @@ export function unreachable(value: never): never {
 export function isUnavailable(error: unknown): boolean {
   return error instanceof ServiceError && error.code === 'crud:Unavailable'
 }
+
+/** A store that can be reached, but has no room left: for commands not the same as one that is out of reach. */
+export class NoRoomError extends ServiceError {
+  constructor(message: string) {
+    super('crud:Unavailable', message)
+  }
+}

@@ -1,3 +1,5 @@
+import type { OpenError } from '../service/open/stores.ts'
+
 /** Exit codes; scripts rely on them. */
 export const EXIT = {
   ok: 0,
@@ -23,6 +25,14 @@ export const EXIT_MEANINGS: readonly (readonly [code: number, meaning: string])[
   [EXIT.warnings, 'lint has warnings, an import rejected documents, or metadata differ'],
   [EXIT.interrupted, 'interrupted'],
 ]
+
+/** By why stores cannot be opened. */
+export const OPEN_EXITS: Readonly<Record<OpenError['reason'], number>> = {
+  location: EXIT.config,
+  locked: EXIT.conflict,
+  'no room': EXIT.failed,
+  failed: EXIT.unreachable,
+}
 
 /** Ends the command with a message for people and an exit code for scripts. */
 export class Exit extends Error {

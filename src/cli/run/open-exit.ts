@@ -1,13 +1,13 @@
 /** The exit of a command that cannot open or reach the store it works on. */
-import { ServiceError } from '../../base/errors.ts'
+import { NoRoomError, ServiceError } from '../../base/errors.ts'
 import { maskLocation } from '../../base/location.ts'
 import { OpenError } from '../../service/open/stores.ts'
-import { EXIT, Exit } from '../exit.ts'
+import { EXIT, Exit, OPEN_EXITS } from '../exit.ts'
 
 /** Returns other errors unchanged. `alternative` continues the advice to end the process that uses the store. */
 export function openExit(error: unknown, location: string, alternative = ''): unknown {
   if (error instanceof ServiceError) {
-    const isOutOfReach = error.code === 'crud:Unavailable'
+    const isOutOfReach = error.code === 'crud:Unavailable' && !(error instanceof NoRoomError)
     return new Exit(isOutOfReach ? EXIT.unreachable : EXIT.failed, error.message)
   }
   if (!(error instanceof OpenError)) return error
@@ -15,5 +15,5 @@ export function openExit(error: unknown, location: string, alternative = ''): un
     const problem = `the data in ${maskLocation(location)} are in use by another Smalt process; end it first`
     return new Exit(EXIT.conflict, `${problem}${alternative}`)
   }
-  return new Exit(error.reason === 'location' ? EXIT.config : EXIT.unreachable, error.message)
+  return new Exit(OPEN_EXITS[error.reason], error.message)
 }

@@ -18,7 +18,7 @@ import { OpenError } from '../../service/open/stores.ts'
 import type { Service } from '../../service/service.ts'
 import type { Config, TlsFiles } from '../config/config.ts'
 import { ConfigError } from '../config/config-error.ts'
-import { EXIT, Exit } from '../exit.ts'
+import { EXIT, Exit, OPEN_EXITS } from '../exit.ts'
 
 /** Resolves when the service listens. It then runs until a signal arrives. */
 export async function serve(config: Config): Promise<void> {
@@ -97,7 +97,7 @@ async function open(options: ServiceOptions): Promise<Service> {
   } catch (error) {
     if (!(error instanceof OpenError)) throw error
     if (error.reason === 'locked') throw new Exit(EXIT.conflict, (error.cause as Error).message)
-    throw new Exit(error.reason === 'location' ? EXIT.config : EXIT.unreachable, error.message)
+    throw new Exit(OPEN_EXITS[error.reason], error.message)
   }
 }
 

@@ -1,5 +1,5 @@
 /** The errors of a move. */
-import { ServiceError } from '../../base/errors.ts'
+import { NoRoomError, ServiceError } from '../../base/errors.ts'
 import { type Obstacle, IncompleteImportError, UnfitError } from '../../store/transfer.ts'
 
 export type MoveReason = 'location' | 'unreachable' | 'conflict' | 'interrupted' | 'failed'
@@ -38,7 +38,8 @@ export function asForeseen(error: unknown): unknown {
   if ((error as NodeJS.ErrnoException).code === 'ERR_SQLITE_ERROR')
     return new MoveError('failed', `SQLite reports: ${messageOf(error)}`, error)
   if (!(error instanceof ServiceError)) return error
-  if (error.code !== 'crud:Unavailable') return new MoveError('failed', error.message, error)
+  if (error.code !== 'crud:Unavailable' || error instanceof NoRoomError)
+    return new MoveError('failed', error.message, error)
   return new MoveError('unreachable', `${error.message}${beneath(error)}`, error)
 }
 

@@ -3,6 +3,7 @@ import { maskLocation } from '../../base/location.ts'
 import { ObstacleError } from '../../store/transfer.ts'
 import { openStore } from '../../store/open.ts'
 import { LocationError } from '../../store/postgres/connection/location.ts'
+import { isDiskFull } from '../../store/sqlite/file/failures.ts'
 import type { Database } from '../../store/database.ts'
 import { checkRest } from './check.ts'
 import { type Plan, type Watch, checkDocuments, copyDocuments, copyRest } from './copy.ts'
@@ -84,7 +85,7 @@ export async function openTarget(location: string): Promise<Database> {
 function cannotOpen(location: string, error: unknown): MoveError {
   const { message, code } = error as NodeJS.ErrnoException
   if (code === 'SMALT_LOCKED') return new MoveError('conflict', message)
-  const reason = error instanceof LocationError ? 'location' : 'unreachable'
+  const reason = error instanceof LocationError ? 'location' : isDiskFull(error) ? 'failed' : 'unreachable'
   const shown = `the data in ${maskLocation(location)} cannot be opened`
   return new MoveError(reason, `${shown}: ${message}${beneath(error)}`, error)
 }

@@ -1,4 +1,5 @@
 /** Opens the stores of the configured datasources. */
+import { NoRoomError } from '../../base/errors.ts'
 import type { Limits } from '../../base/limits.ts'
 import { maskLocation } from '../../base/location.ts'
 import type { Loan } from '../../base/work/loan.ts'
@@ -6,6 +7,7 @@ import type { Database } from '../../store/database.ts'
 import { openStore } from '../../store/open.ts'
 import { LocationError } from '../../store/postgres/connection/location.ts'
 import { withSequencesOf } from '../../store/shared-sequences.ts'
+import { isDiskFull } from '../../store/sqlite/file/failures.ts'
 
 export interface Datasource {
   /** The name by which metadata refers to it. */
@@ -34,13 +36,18 @@ export interface StoreOptions {
 
 /** The service cannot start on these datasources. */
 export class OpenError extends Error {
-  readonly reason: 'location' | 'locked' | 'failed'
+  readonly reason: 'location' | 'locked' | 'no room' | 'failed'
 
   constructor(location: string, cause: unknown) {
     const { message, code } = cause as NodeJS.ErrnoException
     super(`the data in ${maskLocation(location)} cannot be opened: ${message}`, { cause })
-    this.reason = cause instanceof LocationError ? 'location' : code === 'SMALT_LOCKED' ? 'locked' : 'failed'
+    this.reason = code === 'SMALT_LOCKED' ? 'locked' : reasonOf(cause)
   }
+}
+
+function reasonOf(cause: unknown): OpenError['reason'] {
+  if (cause instanceof LocationError) return 'location'
+  return isDiskFull(cause) || cause instanceof NoRoomError ? 'no room' : 'failed'
 }
 
 export async function openStores(

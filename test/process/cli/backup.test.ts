@@ -258,13 +258,7 @@ test(
   async () => {
     await using place = await freshPlace('sqlite')
     await using target = await freshPlace('sqlite')
-    {
-      await using service = await openServiceAt(place.location)
-      const body = metadataDocument('log', { text: { type: 'string' } }, { info: { datastore: {} } })
-      await service.metadata.create(ADMIN, { entity: 'log', version: '1.0.0' }, body)
-      const data = Array.from({ length: 40 }, () => ({ text: 'x'.repeat(100_000) }))
-      await service.data.insert(ADMIN, { entity: 'log' }, { data })
-    }
+    await insertLargeDocuments(place.location)
     const file = freshFile()
     await makeBackup({ from: place.location, file })
     const commands = [
@@ -280,6 +274,51 @@ test(
     assert.equal(code, 0, err)
   },
 )
+
+/** 4 MB of documents. */
+async function insertLargeDocuments(location: string): Promise<void> {
+  await using service = await openServiceAt(location)
+  const body = metadataDocument('log', { text: { type: 'string' } }, { info: { datastore: {} } })
+  await service.metadata.create(ADMIN, { entity: 'log', version: '1.0.0' }, body)
+  const data = Array.from({ length: 40 }, () => ({ text: 'x'.repeat(100_000) }))
+  await service.data.insert(ADMIN, { entity: 'log' }, { data })
+}
+
+/** A disk of its own for one command, in a namespace that ends with it. */
+const smallDisk = (size: string, ...args: readonly string[]) =>
+  spawnSync(
+    'unshare',
+    ['-rm', 'sh', '-c', 'mount -t tmpfs -o size="$0" tmpfs "$1" && shift && exec "$@"', size, ...args],
+    { encoding: 'utf8' },
+  )
+const hasSmallDisks = smallDisk('64k', directory, 'true').status === 0
+
+for (const [size, message] of [
+  ['64k', /cannot be opened: database or disk is full\n$/],
+  ['1m', /^smalt: the disk is full; nothing was stored\n$/],
+] as const) {
+  test(
+    `restore, move: a disk of ${size} that becomes full is a failure, not a store out of reach`,
+    { skip: !hasSmallDisks && 'needs unshare, and the right to mount in a namespace of its own' },
+    async () => {
+      await using place = await freshPlace('sqlite')
+      await insertLargeDocuments(place.location)
+      const file = freshFile()
+      await makeBackup({ from: place.location, file })
+      const disk = mkdtempSync(join(directory, 'disk-'))
+      const target = `sqlite:${join(disk, 'data')}`
+      const commands = [
+        ['restore', file, '--store', target],
+        ['move', '--from', place.location, '--to', target],
+      ]
+      for (const args of commands) {
+        const { status, stderr } = smallDisk(size, disk, process.execPath, PROGRAM, ...args)
+        assert.match(stderr, message)
+        assert.equal(status, 1)
+      }
+    },
+  )
+}
 
 test('backup: documents in other datasources are not part of it, and the command says so', async () => {
   await using place = await freshPlace('sqlite')

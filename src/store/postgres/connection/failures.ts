@@ -3,7 +3,7 @@
  * of tables and nodes, and values of documents, so they never reach a caller.
  */
 import pg from 'pg'
-import { ServiceError } from '../../../base/errors.ts'
+import { NoRoomError, ServiceError } from '../../../base/errors.ts'
 import type { Collection } from '../../../schema/schema.ts'
 import { removedMeanwhile } from '../../removed.ts'
 
@@ -137,7 +137,7 @@ export function toServiceError(error: unknown): unknown {
   if (isLost(error)) return Object.assign(unavailable(), { cause: error })
   const state = stateOf(error)
   if (state === '53100' || state === '53200') {
-    return new ServiceError('crud:Unavailable', 'the database has no room left; nothing was stored')
+    return new NoRoomError('the database has no room left; nothing was stored')
   }
   if (state === '54000' || state === '54001') {
     return new ServiceError(

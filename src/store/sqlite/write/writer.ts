@@ -3,7 +3,7 @@
  * job that fails rolls back its own work only.
  */
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import { ServiceError } from '../../../base/errors.ts'
+import { NoRoomError } from '../../../base/errors.ts'
 import { isDiskFull } from '../file/failures.ts'
 
 export interface Writer {
@@ -179,7 +179,5 @@ function nextTurn(): Promise<void> {
 
 /** The public error for a failure of the engine; the log has the details. */
 function storeFailure(error: unknown): unknown {
-  return isDiskFull(error)
-    ? new ServiceError('crud:Unavailable', 'the disk is full; nothing was stored')
-    : error
+  return isDiskFull(error) ? new NoRoomError('the disk is full; nothing was stored') : error
 }
