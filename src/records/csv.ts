@@ -1,5 +1,5 @@
 /** Reads CSV: a header with the paths of fields, then one document per row. */
-import type { CastingContext } from 'csv-parse'
+import type { CastingContext, CsvError } from 'csv-parse'
 import { Readable } from 'node:stream'
 import type { Json } from '../base/json/json.ts'
 import { parseJson } from '../base/json/parse-json.ts'
@@ -34,16 +34,24 @@ export async function* readRows(
   { delimiter }: CsvOptions = {},
 ): AsyncGenerator<CsvRow> {
   // most starts import nothing
-  const { CsvError, parse } = await import('csv-parse')
+  const { CsvError: ParserError, parse } = await import('csv-parse')
   const begun = await detectDelimiter(chunks, delimiter)
+  // up to the end of the last cell that was parsed, which may be far ahead of the rows that were handed out
+  const parsed = { line: 0, empty: 0, countedTwice: 0 }
   const parser = parse({
     delimiter: begun.delimiter,
+    // all of them: the parser would take the one after the header for all rows, and others for a part of a cell
+    record_delimiter: ['\r\n', '\n', '\r'],
     bom: true,
     relax_column_count: true,
     skip_empty_lines: true,
     info: true,
     max_record_size: maxBytes,
-    cast: (text: string, { quoting }: CastingContext) => (text === '' && !quoting ? undefined : text),
+    cast(text: string, { quoting, lines, empty_lines: empty }: CastingContext) {
+      if (quoting) parsed.countedTwice += crlfIn(text)
+      Object.assign(parsed, { line: lines - parsed.countedTwice, empty })
+      return text === '' && !quoting ? undefined : text
+    },
   })
   // an error of the source, such as a connection that is cut, must end the rows as well
   const source = Readable.from(requireUtf8(begun.chunks), { objectMode: false })
@@ -69,14 +77,33 @@ export async function* readRows(
       emptyLines = info.empty_lines
     }
   } catch (error) {
-    if (!(error instanceof CsvError)) throw error
+    if (!(error instanceof ParserError)) throw error
     const { code, message } = error
-    // rows of the same chunk may not have been handed out yet, so the message knows the line better
-    const [, at] = /\bline (\d+)/.exec(message) ?? []
-    throw new RecordsError(at === undefined ? line : Number(at), readable(code, message, maxBytes))
+    throw new RecordsError(lineOf(error as CsvError & Place, parsed), readable(code, message, maxBytes))
   } finally {
     source.destroy()
   }
+}
+
+/** What the parser adds to its errors. */
+interface Place {
+  readonly code: string
+  /** The number of the cell in its row. */
+  readonly index: number
+  readonly lines: number
+  readonly empty_lines: number
+}
+
+interface Parsed {
+  readonly line: number
+  readonly empty: number
+  readonly countedTwice: number
+}
+
+/** The parser notices a quote without an end at the end of the source; what helps is the line where it begins. */
+function lineOf({ code, index, lines, empty_lines: empty }: Place, parsed: Parsed): number {
+  if (code !== 'CSV_QUOTE_NOT_CLOSED') return lines - parsed.countedTwice
+  return index > 0 ? parsed.line : parsed.line + 1 + empty - parsed.empty
 }
 
 function crlfIn(cell: Cell = ''): number {

@@ -67,6 +67,24 @@ const READ: readonly [rule: string, format: FileFormat, text: string, lines: rea
   ],
   ['semicolons are detected', 'csv', '\uFEFFa;b\r\n1;"2;3"\r\n', ['2 {"a":"1","b":"2;3"}']],
   ['tabs are detected', 'csv', 'a\tb\n1\t2\n', ['2 {"a":"1","b":"2"}']],
+  [
+    'rows may end in different ways',
+    'csv',
+    'a,b\n1,2\r\n3,4\r5,"6\r\n"\n\r\n7,8\r\r\n9\r\n',
+    [
+      '2 {"a":"1","b":"2"}',
+      '3 {"a":"3","b":"4"}',
+      '4 {"a":"5","b":"6\\r\\n"}',
+      '7 {"a":"7","b":"8"}',
+      '9 ! the row has 1 cells, and the header has 2',
+    ],
+  ],
+  [
+    'rows may end in another way than the header',
+    'csv',
+    'a,b\r\n1,2\n3,4\n',
+    ['2 {"a":"1","b":"2"}', '3 {"a":"3","b":"4"}'],
+  ],
   ['a header alone', 'csv', 'a,b\n', []],
   ['one column', 'csv', 'a\n1\n', ['2 {"a":"1"}']],
   [
@@ -101,6 +119,19 @@ const REFUSED: readonly [rule: string, format: FileFormat, text: string | Buffer
   ['an end that is missing', 'json', '[{}', /ends before it is complete/],
   ['numbers', 'json', '[1]', /must be an array of documents/],
   ['a quote without end', 'csv', 'a\n"x\n', /^line 2: a quote that begins here has no end/],
+  [
+    'a quote without end far before it',
+    'csv',
+    'a,b\n\n1,"2\r\n"\n\n"x\n3,4\n',
+    /^line 6: a quote that begins here/,
+  ],
+  ['a quote without end in a later cell', 'csv', 'a,b\n1,"x\n3,4\n', /^line 2: a quote that begins here/],
+  [
+    'a quote after line breaks in a cell',
+    'csv',
+    'a,b\n1,"\r\n\r\n"\n2,3"\n',
+    /^line 5: a quote stands inside/,
+  ],
   ['a quote inside of a cell', 'csv', 'a,b\n"x"y,1\n', /a quote stands inside of a cell/],
   [
     'a quote in a cell without quotes',
