@@ -87,5 +87,16 @@ export async function* batchesOf<R extends { readonly bytes: number }>(
     batch = []
     size = 0
   }
+  if (seen < skip) throw new MissingRecordsError(seen, skip)
   if (batch.length > 0) yield { records: batch, first: seen - batch.length }
+}
+
+/** There are fewer records than were to be left out: surely another source than the one that was read before. */
+export class MissingRecordsError extends Error {
+  readonly count: number
+
+  constructor(count: number, skip: number) {
+    super(`there are ${count} records, of which ${skip} were to be left out`)
+    this.count = count
+  }
 }

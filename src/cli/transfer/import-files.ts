@@ -1,6 +1,6 @@
 /** `smalt import FILE…`: sends the documents of files to a service, batch by batch. */
 import { type Json, type JsonObject, isArray, member } from '../../base/json/json.ts'
-import { batchesOf } from '../../records/read.ts'
+import { MissingRecordsError, batchesOf } from '../../records/read.ts'
 import { type GoodRecord, RecordsError, type SourceRecord } from '../../records/record.ts'
 import { type Client, createClient } from '../client/client.ts'
 import { errorLine, textIn } from '../client/failure.ts'
@@ -168,6 +168,7 @@ async function importFile(
     }
   } catch (error) {
     if (error instanceof RecordsError) throw new Exit(EXIT.failed, `${file.path}, ${error.message}`)
+    if (error instanceof MissingRecordsError) throw new Exit(EXIT.failed, `${file.path}: ${error.message}`)
     const { code, message } = error as NodeJS.ErrnoException
     if (typeof code === 'string') throw new Exit(EXIT.failed, `${file.path} cannot be read: ${message}`)
     throw error

@@ -316,6 +316,13 @@ onEveryStore((kind) => {
     const stop = await post('?onError=stop&skip=1', 'text/csv', '_id,name\n9,x\n5,e\n1,twice\n')
     assert.deepEqual(stop.at(-1), { last: true, status: 'PARTIAL', records: 1, modifiedCount: 0, failed: 1 })
     assert.equal((stop[0] as { line: number }).line, 4)
+    const none = await post('?skip=2', 'text/csv', '_id,name\n9,x\n5,e\n')
+    assert.deepEqual(none.at(-1), { last: true, status: 'COMPLETE', records: 2, modifiedCount: 0, failed: 0 })
+    const beyond = await post('?skip=3', 'text/csv', '_id,name\n9,x\n5,e\n')
+    const { errors, ...last } = beyond.at(-1) as { errors: { errorCode: string; msg: string }[] }
+    assert.deepEqual(last, { last: true, status: 'ERROR', records: 2, modifiedCount: 0, failed: 0 })
+    assert.equal(errors[0]!.errorCode, 'crud:InvalidRequest')
+    assert.match(errors[0]!.msg, /there are 2 records, of which 3 were to be left out/)
     const broken = await post('', 'text/csv', '_id,name\n6,"x\n')
     assert.deepEqual((broken.at(-1) as { status: string }).status, 'ERROR')
     assert.deepEqual(await namesOf('posted'), ['A', 'c', 'd'])

@@ -4,7 +4,7 @@ import { ServiceError, type ErrorObject } from '../../../base/errors.ts'
 import { parseTrusted } from '../../../base/json/parse-trusted.ts'
 import { TooMuchForThisThread } from '../../../base/work/work.ts'
 import { yieldEvery } from '../../../base/work/yield-every.ts'
-import { batchesOf, readRecords, readSmallRecords } from '../../../records/read.ts'
+import { MissingRecordsError, batchesOf, readRecords, readSmallRecords } from '../../../records/read.ts'
 import {
   type Chunks,
   type GoodRecord,
@@ -70,7 +70,9 @@ export async function* importBody(call: Call, options: ImportOptions): AsyncGene
     }
     yield lastLine(totals, [])
   } catch (error) {
-    const problem = error instanceof RecordsError ? unreadableFile(error) : error
+    if (error instanceof MissingRecordsError) totals.records = error.count
+    const problem =
+      error instanceof RecordsError || error instanceof MissingRecordsError ? unreadableFile(error) : error
     if (!(problem instanceof ServiceError)) throw error
     yield lastLine(totals, [problem.within(contextOf(call)).toObject()])
   }
@@ -192,7 +194,7 @@ function unreadable(problem: string): ErrorObject {
   return new ServiceError('crud:InvalidRequest', problem, { context: 'import' }).toObject()
 }
 
-function unreadableFile({ message }: RecordsError): ServiceError {
+function unreadableFile({ message }: Error): ServiceError {
   return new ServiceError('crud:InvalidRequest', message)
 }
 
