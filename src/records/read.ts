@@ -55,6 +55,8 @@ export interface RecordBatch<R> {
 interface BatchOptions<R> {
   readonly count: number
   readonly bytes: number
+  /** What a record counts towards `bytes`; its own bytes when absent. */
+  readonly sizeOf?: (record: R) => number
   readonly skip?: number
   /** Whether a record makes a batch of its own. */
   readonly isAlone?: (record: R) => boolean
@@ -66,7 +68,7 @@ interface BatchOptions<R> {
  */
 export async function* batchesOf<R extends { readonly bytes: number }>(
   records: AsyncIterable<R>,
-  { count, bytes, skip = 0, isAlone = () => false }: BatchOptions<R>,
+  { count, bytes, sizeOf = (record) => record.bytes, skip = 0, isAlone = () => false }: BatchOptions<R>,
 ): AsyncGenerator<RecordBatch<R>> {
   let batch: R[] = []
   let size = 0
@@ -81,7 +83,7 @@ export async function* batchesOf<R extends { readonly bytes: number }>(
       size = 0
     }
     batch.push(record)
-    size += record.bytes
+    size += sizeOf(record)
     if (!isSeparate && batch.length < count && size < bytes) continue
     yield { records: batch, first: seen - batch.length }
     batch = []

@@ -3,12 +3,22 @@ import { type Json, isArray, member } from '../../base/json/json.ts'
 import { EXIT, Exit } from '../exit.ts'
 
 /** Metadata routes answer with the error itself, data routes with a response document that contains it. */
-export function failureOf(base: string, status: number, document: Json): Exit {
+export function failureOf(base: string, status: number, document: Json): RefusedRequest {
   const errors = member(document, 'errors')
   const error = isArray(errors) ? errors[0] : document
-  const message = textIn(error, 'msg')
-  if (message === '') return new Exit(exitFor(status), `${base} answered with the status ${status}`)
-  return new Exit(exitFor(status), errorLine(error))
+  const message =
+    textIn(error, 'msg') === '' ? `${base} answered with the status ${status}` : errorLine(error)
+  return new RefusedRequest(status, message)
+}
+
+/** The service responded with another status than 200. */
+export class RefusedRequest extends Exit {
+  readonly status: number
+
+  constructor(status: number, message: string) {
+    super(exitFor(status), message)
+    this.status = status
+  }
 }
 
 /** `you may not read "salary" (crud:NoAccess)`. */

@@ -3,7 +3,7 @@ import { type Json, type JsonObject, isArray, member } from '../../base/json/jso
 import { MissingRecordsError, batchesOf } from '../../records/read.ts'
 import { type GoodRecord, RecordsError, type SourceRecord } from '../../records/record.ts'
 import { type Client, createClient } from '../client/client.ts'
-import { errorLine, textIn } from '../client/failure.ts'
+import { RefusedRequest, errorLine, textIn } from '../client/failure.ts'
 import { countFrom, dataPath } from '../client/request-parts.ts'
 import type { Environment } from '../config/settings.ts'
 import { EXIT, Exit } from '../exit.ts'
@@ -138,12 +138,14 @@ async function importFile(
   let position = begin
   try {
     const records = recordsOf(file, csv)
+    const sizeOf = file.format === 'csv' ? jsonSize : ({ bytes }: SourceRecord): number => bytes
     const batches = batchesOf(records, {
       count: batch,
       bytes: BATCH_BYTES,
+      sizeOf,
       skip: begin.records,
       // together with others it might be more than one request may hold
-      isAlone: ({ bytes }) => bytes > BATCH_BYTES,
+      isAlone: (record) => sizeOf(record) > BATCH_BYTES,
     })
     for await (const each of ahead(batches)) {
       const key = `${position.id}-${position.attempt}-${position.file}-${each.first}`
@@ -174,6 +176,11 @@ async function importFile(
     throw error
   }
   return position
+}
+
+/** A row of CSV is shorter than the JSON that is sent: that has the names, quotes, and characters that are escaped. */
+function jsonSize(record: SourceRecord): number {
+  return 'document' in record ? JSON.stringify(record.document).length : record.bytes
 }
 
 /** Reads the next batch while the service works on this one. */
@@ -227,10 +234,24 @@ async function sendBatch(
   }
   const [method, operation] = upsert ? (['POST', 'save'] as const) : (['PUT', 'insert'] as const)
   const path = dataPath(operation, entity, version)
-  const answer = await client.ask(method, path, { body, headers: { 'idempotency-key': key } })
+  const answer = await client
+    .ask(method, path, { body, headers: { 'idempotency-key': key } })
+    .catch((error: unknown) => tooLarge(error, good))
   return {
     failures: [...unreadable, ...failuresIn(answer, good)].sort((a, b) => a.record.line - b.record.line),
   }
+}
+
+/** The failure of the document, if it is the only one of the batch. */
+function tooLarge(error: unknown, good: readonly GoodRecord[]): Json {
+  if (!(error instanceof RefusedRequest) || error.status !== 413) throw error
+  if (good.length > 1)
+    throw new Exit(
+      error.code,
+      `${error.message}; use a smaller --batch, or raise limits.bodyBytes of the service`,
+    )
+  const msg = 'the document is larger than the service takes in one request; limits.bodyBytes is the limit'
+  return { dataErrors: [{ position: 0, errors: [{ errorCode: 'crud:BodyTooLarge', msg }] }] }
 }
 
 /** What only shares the fate of a document that failed is left out. */

@@ -267,6 +267,21 @@ onEveryStore((kind) => {
     assert.equal(JSON.parse(out).imported, documents.length)
   })
 
+  test('import: rows that are much larger as JSON are sent in smaller batches, or reported', async () => {
+    await define('escaped')
+    // takes 6 bytes in JSON
+    const name = '\u0001'
+    const rows = Array.from({ length: 5 }, (_, i) => `${i},${name.repeat(900_000)}\n`)
+    const file = write('escaped.csv', `_id,name\n${rows.join('')}large,${name.repeat(4_000_000)}\nlast,z\n`)
+    const stopped = await run('import', file, '--entity', 'escaped')
+    assert.match(stopped.err, /escaped\.csv, line 7: the document is larger .*limits\.bodyBytes/)
+    assert.equal(stopped.code, 1)
+    const args = ['import', file, '--entity', 'escaped', '--upsert', '--on-error', 'skip', '--json']
+    const { code, out, err } = await run(...args)
+    assert.equal(code, 7, err)
+    assert.deepEqual([JSON.parse(out).imported, JSON.parse(out).rejected], [6, 1])
+  })
+
   test('import --infer: shows metadata first, and creates the entity when told so', async () => {
     const file = write('people.csv', 'id,name,born\n1,Ann,2024-01-02T03:04:05Z\n2,Bob,2023-01-02T03:04:05Z\n')
     const shown = await run('import', file, '--entity', 'people', '--infer')
