@@ -49,9 +49,10 @@ export async function runImportFiles(
     version,
     upsert,
     batch,
-    files: files.map(({ path, bytes, modified }) => ({ path, bytes, modified })),
+    delimiter: csv.delimiter,
+    files: files.map(({ path, format, bytes, modified }) => ({ path, format, bytes, modified })),
   }
-  const state = openState(flags.resume, job)
+  const state = openState(flags.resume, job, onError)
   const rejectsPath = flags.rejects ?? `${entity}-rejects.ndjson`
   using rejects = openRejects(rejectsPath, state.position.rejectsBytes)
   const sender = { client, entity, version, upsert, isAtomic: onError === 'stop' }
@@ -151,7 +152,7 @@ async function importFile(
       const key = `${position.id}-${position.attempt}-${position.file}-${each.first}`
       const outcome = await sendBatch(sender, each.records, key)
       if (sender.isAtomic && outcome.failures.length > 0) {
-        state.advance({ ...position, attempt: position.attempt + 1 })
+        state.advance({ ...position, attempt: position.attempt + 1, onError: undefined })
         throw stopped(file, outcome.failures)
       }
       for (const { record, errors } of outcome.failures) rejects.add(rejectFrom(file, record, errors))

@@ -11,8 +11,11 @@ export interface ImportJob {
   readonly version: string | undefined
   readonly upsert: boolean
   readonly batch: number
-  readonly files: readonly Pick<SourceFile, 'path' | 'bytes' | 'modified'>[]
+  readonly delimiter: string | undefined
+  readonly files: readonly Pick<SourceFile, 'path' | 'format' | 'bytes' | 'modified'>[]
 }
+
+export type OnError = 'stop' | 'skip'
 
 export interface Position {
   /** Part of the key of each batch: a batch that was stored, but not acknowledged, is not stored twice. */
@@ -26,6 +29,11 @@ export interface Position {
   readonly rejected: number
   /** Size of the file of rejects. */
   readonly rejectsBytes: number
+  /**
+   * How the next batch may have been sent already, without an acknowledgement; its key is not for another content.
+   * Absent after a batch that was refused.
+   */
+  readonly onError?: OnError | undefined
 }
 
 export interface ImportState {
@@ -38,15 +46,17 @@ export interface ImportState {
 const START = { attempt: 0, file: 0, records: 0, imported: 0, rejected: 0, rejectsBytes: 0 }
 
 /** Without a path, nothing is remembered. */
-export function openState(path: string | undefined, job: ImportJob): ImportState {
-  const fresh = { id: randomUUID(), ...START }
+export function openState(path: string | undefined, job: ImportJob, onError: OnError): ImportState {
+  const fresh = { id: randomUUID(), ...START, onError }
   if (path === undefined)
     return { position: fresh, isResumed: false, advance: () => undefined, remove: () => undefined }
   const earlier = earlierPosition(path, job)
   const advance = (position: Position): void => replaceFile(path, `${JSON.stringify({ job, position })}\n`)
-  if (!earlier) advance(fresh)
+  if (earlier) refuseOtherMode(path, earlier, onError)
+  const position = { ...(earlier ?? fresh), onError }
+  advance(position)
   return {
-    position: earlier ?? fresh,
+    position,
     isResumed: earlier !== undefined,
     advance,
     remove: () => rmSync(path, { force: true }),
@@ -61,13 +71,33 @@ function earlierPosition(path: string, job: ImportJob): Position | undefined {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw new Exit(EXIT.failed, `${path} cannot be read: ${(error as Error).message}`)
   }
+  let other
   try {
     const earlier = JSON.parse(text) as { readonly job: ImportJob; readonly position: Position }
-    if (JSON.stringify(earlier.job) === JSON.stringify(job)) return earlier.position
+    other = NAMES.find(([name]) => JSON.stringify(earlier.job[name]) !== JSON.stringify(job[name]))
+    if (!other) return earlier.position
   } catch {
     throw new Exit(EXIT.failed, `${path} is not the state of an import; remove it, or name another file`)
   }
-  const message = `${path} belongs to an import of other files, or with other options; repeat that one, or remove the file`
+  const message = `${path} belongs to an import with ${other[1]}; repeat that one, or remove the file`
+  throw new Exit(EXIT.conflict, message)
+}
+
+const NAMES: readonly (readonly [member: keyof ImportJob, difference: string])[] = [
+  ['files', 'other files, files that have changed since, or another --format'],
+  ['url', 'another service'],
+  ['entity', 'another --entity'],
+  ['version', 'another --version'],
+  ['upsert', 'another --upsert'],
+  ['batch', 'another --batch'],
+  ['delimiter', 'another --delimiter'],
+]
+
+function refuseOtherMode(path: string, { onError: earlier }: Position, onError: OnError): void {
+  if (earlier === undefined || earlier === onError) return
+  const message =
+    `the import of ${path} was interrupted with --on-error ${earlier}, and a batch may have been stored so; ` +
+    'go on with the same --on-error, or remove the file'
   throw new Exit(EXIT.conflict, message)
 }
 

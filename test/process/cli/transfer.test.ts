@@ -159,6 +159,42 @@ onEveryStore((kind) => {
     assert.ok(!existsSync(join(scratch, 'position')))
   })
 
+  const DIFFERENT: readonly [difference: RegExp, args: readonly string[]][] = [
+    [/with another --delimiter;/, ['--delimiter', ';']],
+    [/with other files, files that have changed since, or another --format;/, ['--format', 'ndjson']],
+    [/with another --batch;/, ['--batch', '3']],
+  ]
+
+  test('import: the file of --resume names the option that differs', async () => {
+    await define('other')
+    const file = write('other.csv', '_id,name\n1,a\n2,\n')
+    const args = ['import', file, '--entity', 'other', '--resume', 'other.position']
+    assert.equal((await run(...args)).code, 1)
+    for (const [difference, more] of DIFFERENT) {
+      const { code, err } = await run(...args, ...more)
+      assert.match(err, difference)
+      assert.equal(code, 6)
+    }
+    assert.equal((await run(...args, '--on-error', 'skip')).code, 7)
+  })
+
+  test('import: a batch that may be stored is sent again as it was', async () => {
+    await define('unacknowledged')
+    const file = write('unacknowledged.json', '[{"_id":"1","name":"a"},{"_id":"2"}')
+    const position = join(scratch, 'unacknowledged.position')
+    const args = ['import', file, '--entity', 'unacknowledged', '--batch', '2', '--resume', position]
+    assert.equal((await run(...args, '--on-error', 'skip')).code, 1)
+    // as if the acknowledgement of the batch had been lost
+    const state = JSON.parse(readFileSync(position, 'utf8'))
+    writeFileSync(position, JSON.stringify({ ...state, position: { ...state.position, records: 0 } }))
+    const stop = await run(...args)
+    assert.match(stop.err, /was interrupted with --on-error skip, .*; go on with the same --on-error/)
+    assert.equal(stop.code, 6)
+    const skip = await run(...args, '--on-error', 'skip')
+    assert.match(skip.err, /ends before it is complete/)
+    assert.deepEqual(await namesOf('unacknowledged'), ['a'])
+  })
+
   const rounds = 20
   test(`import: killed ${rounds} times, it comes to the same end`, async () => {
     await define('killed')
