@@ -21,9 +21,18 @@ export async function readInput(text: string | undefined, mark: string): Promise
     : jsonFrom(input, 'standard input')
 }
 
+/** Half of what a string can hold, because the request that contains the documents is a string, too. */
+const MAX_BYTES = 256 * 1024 * 1024
+
 async function standardInput(): Promise<string> {
   const chunks: Buffer[] = []
-  for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
+  let size = 0
+  for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
+    size += chunk.length
+    if (size > MAX_BYTES)
+      throw usageError('standard input is larger than 256 MiB; smalt import reads files of any size')
+    chunks.push(chunk)
+  }
   try {
     // also takes a byte order mark away
     return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks))

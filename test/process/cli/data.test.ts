@@ -1,5 +1,6 @@
 /** The commands for documents, from outside, against a real process on every kind of store. */
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,6 +8,7 @@ import { after, before, test } from 'node:test'
 import { connectionFrom } from '../../../src/cli/client/connection.ts'
 import { startCli } from '../../support/cli-process.ts'
 import { type Ended, type Surroundings, runCommand } from '../../support/command.ts'
+import { PROGRAM } from '../../support/program.ts'
 import { metadataDocument } from '../../support/service.ts'
 import { type SmaltProcess, startSmalt } from '../../support/smalt-process.ts'
 import { type Place, freshPlace, onEveryStore } from '../../support/store-kind.ts'
@@ -48,6 +50,22 @@ onEveryStore(() => {
       .split('\n')
       .filter((line) => line !== '')
       .map((line) => JSON.parse(line) as unknown)
+
+  test(
+    'insert: standard input that is too large for one request is reported as such',
+    { skip: process.platform === 'win32' && 'needs a Unix shell' },
+    () => {
+      // longer than the longest string
+      const command = 'head -c 600000000 /dev/zero | "$0" "$@"'
+      const args = [process.execPath, PROGRAM, 'insert', 'employee', '--url', smalt.url]
+      const { status, stderr } = spawnSync('sh', ['-c', command, ...args], { encoding: 'utf8' })
+      assert.match(
+        stderr,
+        /^smalt: standard input is larger than 256 MiB; smalt import reads files of any size/,
+      )
+      assert.equal(status, 2)
+    },
+  )
 
   test('insert: documents come from a word and from standard input, and their _id is printed', async () => {
     const ann =
