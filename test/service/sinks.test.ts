@@ -55,6 +55,29 @@ function refusal(code: string, message: RegExp): (error: ServiceError) => boolea
 }
 
 onEveryStore(() => {
+  test('sinks: a filter by an entity that does not exist has a warning until it exists', async () => {
+    await using place = await freshPlace()
+    await using service = await openService({
+      datasources: [{ name: 'default', location: place.location }],
+      limits: DEFAULT_LIMITS,
+      onInternalError: failLoudly,
+      events: NEARBY,
+    })
+    const sink = sinkTo('http://127.0.0.1:1/', { name: 'late', filter: { entity: 'later' } })
+    const made = await create(service, sink)
+    assert.deepEqual(made['warnings'], [
+      {
+        severity: 'warning',
+        code: 'unknown-entity',
+        at: '/filter/entity',
+        msg: 'there is no entity "later": as long as there is none, the sink receives no events',
+      },
+    ])
+    assert.deepEqual(await service.sinks.get(ADMIN, 'late'), made)
+    await define(service, 'later', 'default')
+    assert.equal(((await service.sinks.get(ADMIN, 'late')) as JsonObject)['warnings'], undefined)
+  })
+
   test('sinks: one belongs to the datasource of its entity, else to the one it names, else to the default one', async () => {
     await using receiver = await taker()
     await using stage = await openTwo()

@@ -1,4 +1,5 @@
 /** Opens everything that concerns events: reading, retention, and delivery to sinks. */
+import { ServiceError } from '../../base/errors.ts'
 import { eventService } from '../events/events.ts'
 import { type Knowing, knowingEvents } from '../events/known-entities.ts'
 import { DEFAULT_EVENT_KEEPING, keepEventsInBounds } from '../events/retention.ts'
@@ -60,10 +61,19 @@ function openEventReading(
   opened: AsyncDisposableStack,
 ): Pick<Service, 'events' | 'sinks'> {
   const places = createSinkDatasources(deps)
-  const { schemaOf, limits, now, rendering } = deps
+  const { schemaOf, datasourceOf, limits, now, rendering } = deps
+  const hasEntity = (name: string): boolean => {
+    try {
+      datasourceOf(name)
+      return true
+    } catch (error) {
+      if (error instanceof ServiceError && error.code === 'metadata:MissingEntityInfo') return false
+      throw error
+    }
+  }
   const stores = new Map([...deps.stores].map(([name, store]) => [name, knowingEvents(store.events, deps)]))
   return {
     events: opened.use(eventService({ ...deps, stores })),
-    sinks: sinkService({ places, settings, schemaOf, limits, now, rendering }),
+    sinks: sinkService({ places, settings, schemaOf, hasEntity, limits, now, rendering }),
   }
 }

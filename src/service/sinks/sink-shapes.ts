@@ -43,6 +43,17 @@ export const SinkReplyShape = Type.Object({
   position: count('All events up to this number were delivered, or wait for their turn, or are dead.'),
   failures: count('Since the last delivery.'),
   retryAt: Type.Optional(text('When it is tried next, where it fails all the time.')),
+  warnings: Type.Optional(
+    Type.Array(
+      Type.Object({
+        severity: Type.Enum(['warning']),
+        code: Type.String(),
+        at: Type.String(),
+        msg: Type.String(),
+      }),
+      { description: 'What has no effect, such as an entity that does not exist.' },
+    ),
+  ),
 })
 
 export const SinkListShape = Type.Object({ sinks: Type.Array(SinkReplyShape) })

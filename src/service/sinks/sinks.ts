@@ -3,6 +3,7 @@ import { type Caller, requirePermission } from '../../access/caller.ts'
 import { ServiceError } from '../../base/errors.ts'
 import type { Json, JsonObject } from '../../base/json/json.ts'
 import { parseDefinition, printDefinition } from '../../sinks/definition.ts'
+import type { SinkDefinition } from '../../sinks/kinds.ts'
 import { type DeadLetterDeps, deadLetters } from './dead-letters.ts'
 import type { Deps } from '../deps.ts'
 import { runOnce } from '../idempotency.ts'
@@ -12,6 +13,7 @@ import type { FoundSink, SinkDatasource, SinkDatasources } from './sink-datasour
 import { type EventSettings, type PlacedSink, readSink, showSink } from './sink-settings.ts'
 
 export interface SinkDeps extends DeadLetterDeps, Pick<Deps, 'limits' | 'now'> {
+  readonly hasEntity: (name: string) => boolean
   readonly places: SinkDatasources
   readonly settings: EventSettings
   readonly rendering: Pick<SinkRendering, 'render' | 'renderLargeBy'>
@@ -65,7 +67,13 @@ function sinkOperations(deps: SinkDeps): SinkOperations {
     if (!configured.has(name)) return sink
     throw new ServiceError('crud:ConfiguredSink', 'this sink stands in the configuration: change it there')
   }
-  const shown = (sink: FoundSink): JsonObject => show(sink, configured.has(sink.record.name))
+  const shown = (sink: FoundSink): JsonObject => {
+    const warnings = warningsAbout(parseDefinition(sink.record.definition), deps)
+    return {
+      ...show(sink, configured.has(sink.record.name)),
+      ...(warnings.length > 0 && { warnings }),
+    }
+  }
   const current = async (caller: Caller, name: string): Promise<Json> => shown(await found(caller, name))
 
   return {
@@ -97,6 +105,16 @@ function sinkOperations(deps: SinkDeps): SinkOperations {
     redrive: async (caller, name, eventId) => await dead.redrive(await found(caller, name), eventId),
     discard: async (caller, name, eventId) => await dead.discard(await found(caller, name), eventId),
   }
+}
+
+/** The entity may be created later, so the sink is not refused; until then, it receives nothing. */
+function warningsAbout(
+  { filter: { entity } }: SinkDefinition,
+  { hasEntity }: SinkDeps,
+): readonly JsonObject[] {
+  if (entity === undefined || hasEntity(entity)) return []
+  const msg = `there is no entity "${entity}": as long as there is none, the sink receives no events`
+  return [{ severity: 'warning', code: 'unknown-entity', at: '/filter/entity', msg }]
 }
 
 /** A new sink receives the events from now on. */

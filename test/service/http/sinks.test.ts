@@ -13,6 +13,7 @@ const URL_ELSEWHERE = 'https://kitchen.example.com/events'
 onEveryStore(() => {
   test('sinks: one is made, shown, listed, replaced and removed, and its secret is never told', async () => {
     await using server = await startTestServer()
+    await defineSandwich(server)
     const made = await addSink(server, sinkTo(URL_ELSEWHERE, { filter: { entity: 'sandwich' } }))
     const shown = {
       name: 'kitchen',
