@@ -23,6 +23,7 @@ import { init } from './commands/init.ts'
 import { lint } from './commands/lint.ts'
 import { metadata } from './commands/metadata.ts'
 import { move } from './commands/move.ts'
+import { ready } from './commands/ready.ts'
 import { restore } from './commands/restore.ts'
 import { serve } from './commands/serve.ts'
 import { token } from './commands/token.ts'
@@ -45,6 +46,7 @@ export const COMMANDS: readonly [Command, ...Command[]] = [
   exportCommand,
   metadata,
   config,
+  ready,
   token,
   lint,
   backup,

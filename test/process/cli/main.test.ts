@@ -7,6 +7,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { SERVER_CERT, SERVER_KEY } from '../../service/auth/certificates.ts'
 import { startCli } from '../../support/cli-process.ts'
 import { type Ended, runCommand } from '../../support/command.ts'
 import { PROGRAM } from '../../support/program.ts'
@@ -163,6 +164,36 @@ test('serve: tells where further datasources are', async () => {
   assert.deepEqual(facts.datasources, [`more=${join(realpathSync(scratch), 'second')}`])
   child.kill('SIGTERM')
   assert.equal((await ended(child)).code, 0)
+})
+
+test('ready: asks the service of the configuration, also over TLS', async () => {
+  const [cert, key] = [join(scratch, 'cert.pem'), join(scratch, 'key.pem')]
+  writeFileSync(cert, SERVER_CERT)
+  writeFileSync(key, SERVER_KEY, { mode: 0o600 })
+  const settings = join(scratch, 'tls.json')
+  writeFileSync(settings, JSON.stringify({ tls: { cert, key } }))
+  for (const more of [[], ['--config', settings]]) {
+    const child = start(['--port', '0', '--data', './asked', ...more])
+    const { port } = new URL((await listening(child)).api)
+    const ready = await runCommand(['ready', '--port', port, ...more], { cwd: scratch })
+    assert.deepEqual(ready, { code: 0, out: 'ready\n', err: '' })
+    child.kill('SIGTERM')
+    await ended(child)
+    const gone = await runCommand(['ready', '--port', port, ...more], { cwd: scratch })
+    assert.deepEqual([gone.code, gone.out], [4, ''])
+    assert.match(gone.err, /no service answers at https?:\/\/127\.0\.0\.1:\d+: ECONNREFUSED/)
+  }
+  assert.equal((await runCommand(['ready', '--port', '0'], { cwd: scratch })).code, 3)
+})
+
+test('ready: a service that is not ready ends it with 4', async () => {
+  const server = createServer((_, response) => response.writeHead(503).end('{"status":"unavailable"}'))
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  const { code, err } = await runCommand(['ready', '--port', String(port)], { cwd: scratch })
+  server.close()
+  assert.equal(code, 4)
+  assert.match(err, /is not ready: \{"status":"unavailable"\}/)
 })
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {

@@ -39,7 +39,7 @@ test('Containerfile: copied paths and scripts exist, and nothing else of the che
   const version = Number(/FROM node:(\d+)/.exec(text)![1])
   assert.ok(version >= Number(/\d+/.exec(engines.node)![0]))
   assert.match(text, /^USER node$/m)
-  assert.match(text, /^HEALTHCHECK /m)
+  assert.match(text, /^HEALTHCHECK .*\n {2}CMD \["smalt", "ready"\]$/m)
 })
 
 /** The paths of the checkout that the build stage has. */
