@@ -16,6 +16,7 @@ import type { Store } from '../../src/store/store.ts'
 import { citusUrl } from '../support/citus.ts'
 import { freshDatabase, rowsOf, startPostgres } from '../support/postgres.ts'
 import { openRelay } from '../support/relay.ts'
+import { ADMIN, metadataDocument, openServiceAt } from '../support/service.ts'
 import { freshPlace } from '../support/store-kind.ts'
 import { SCHEMA, type Stage, change, find, index, insert, openStage } from './contract.ts'
 
@@ -378,4 +379,35 @@ test('store: a server that falls silent is given up, and used again when it spea
   relay.thaw()
   assert.equal(await valueOf(store, 'a'), 0)
   assert.equal(await adding(store, 'a'), true)
+})
+
+test('indexes: why one cannot be built is reported, also if it cannot be dropped', BOUNDED, async () => {
+  await using database = await startPostgres({ superuser: 'postgres' })
+  const superuser = new pg.Client(database.local)
+  await superuser.connect()
+  try {
+    await using service = await openServiceAt(database.url)
+    const info = (indexes: readonly JsonObject[]): JsonObject => ({ datastore: {}, indexes })
+    const define = (indexes: readonly JsonObject[]) =>
+      metadataDocument('item', { name: { type: 'string' } }, { info: info(indexes) })
+    await service.metadata.create(ADMIN, { entity: 'item', version: '1.0.0' }, define([]))
+    const data = [{ name: 'same' }, { name: 'same' }]
+    assert.equal((await service.data.insert(ADMIN, { entity: 'item' }, { data })).status, 'COMPLETE')
+    await superuser.query(`create function refuse() returns event_trigger language plpgsql
+      as $$ begin raise exception 'nothing is dropped today'; end $$;
+      create event trigger no_drops on ddl_command_start when tag in ('DROP INDEX') execute function refuse()`)
+    const unique = [{ name: 'names', unique: true, fields: [{ field: 'name' }] }]
+    const { entityInfo } = define(unique)
+    const change = () => service.metadata.updateInfo(ADMIN, 'item', entityInfo)
+    await assert.rejects(change(), { code: 'metadata:InvalidIndex' })
+    await superuser.query('drop event trigger no_drops')
+    // which first drops what was left
+    await assert.rejects(change(), { code: 'metadata:InvalidIndex' })
+    const { rows } = await superuser.query(
+      `select 1 from smalt.smalt_index i join smalt.smalt_collection c on c.no = i.collection where c.entity = 'item'`,
+    )
+    assert.deepEqual(rows, [])
+  } finally {
+    await superuser.end()
+  }
 })

@@ -13,7 +13,7 @@ import {
 import type { Collections } from '../../tables/metadata.ts'
 import { sessionOf } from '../engine.ts'
 import type { Builder } from './builder.ts'
-import { FilledMeanwhile, buildAhead, discard, prepare } from './index-builds.ts'
+import { FilledMeanwhile, buildAhead, discardAfterFailure, prepare } from './index-builds.ts'
 import { parseLayout } from './columns.ts'
 import { lockMetadata } from './metadata-lock.ts'
 import { type Transaction, inTransaction } from '../connection/transaction.ts'
@@ -76,7 +76,7 @@ async function carryOut(
       }
     })
   } catch (error) {
-    await discard(
+    await discardAfterFailure(
       ahead.flatMap(({ built }) => built),
       builder,
     )

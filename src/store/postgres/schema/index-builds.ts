@@ -135,9 +135,17 @@ async function announceAndBuild(
     await build(connection, start, builder)
     return start.records
   } catch (error) {
-    await discard(start.records, builder)
+    await discardAfterFailure(start.records, builder)
     throw error
   }
+}
+
+/**
+ * Never fails, so that it does not hide why the indexes are not wanted any more. What cannot be dropped now, the next change
+ * of indexes or the next start drops.
+ */
+export async function discardAfterFailure(records: readonly IndexRecord[], builder: Builder): Promise<void> {
+  await discard(records, builder).catch(() => undefined)
 }
 
 /** The indexes that a collection lacks; undefined if there are none, or no documents to build them from. */
@@ -193,7 +201,7 @@ async function withFilledColumns(record: CollectionRecord, builder: Builder): Pr
 }
 
 /** Drops only indexes that are not ready: if the connection was lost during the commit, they may have become ready. */
-export async function discard(
+async function discard(
   records: readonly IndexRecord[],
   builder: Builder,
   { mayRepeat = true } = {},
