@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
 import { DEFAULT_LIMITS } from '../../src/base/limits.ts'
 import { openMode } from '../../src/auth/open.ts'
 import { logTo } from '../../src/http/observe/log.ts'
@@ -19,11 +20,14 @@ interface Served extends AsyncDisposable {
   readonly askUntil: (status: number, method: string, path: string, ask?: Ask) => Promise<Answer>
 }
 
-async function serve(location: string): Promise<Served> {
+async function serve(
+  location: string,
+  onInternalError: (error: unknown) => void = () => undefined,
+): Promise<Served> {
   const service = await openService({
     datasources: [{ name: 'default', location }],
     limits: DEFAULT_LIMITS,
-    onInternalError: () => undefined,
+    onInternalError,
   })
   const server = await startServer({
     service,
@@ -123,4 +127,36 @@ test('service: a database that goes away and comes back stops requests only as l
   const back = await askUntil(200, 'POST', '/data/find/item', { body: FIND })
   assert.equal(back.json.matchCount, 1)
   await askUntil(200, 'GET', '/ready')
+})
+
+test('rights: a role that loses them on its tables is answered with 503, and /ready notices', async () => {
+  await using database = await startPostgres({ superuser: 'postgres' })
+  const superuser = new pg.Client(database.local)
+  await superuser.connect()
+  try {
+    await superuser.query('create role keeper login; create schema smalt authorization keeper')
+    const errors: string[] = []
+    const location = database.url.replace('postgres@', 'keeper@')
+    await using served = await serve(location, (error) => errors.push(String(error)))
+    const { ask, askUntil } = served
+    assert.equal((await ask('PUT', '/metadata/item/1.0.0', { body: ITEM })).status, 200)
+    assert.equal((await ask('GET', '/ready')).status, 200)
+    await superuser.query('revoke all on all tables in schema smalt from keeper')
+    await askUntil(503, 'GET', '/ready')
+    const writes = await ask('PUT', '/data/insert/item', { body: { data: { name: 'a' } } })
+    for (const answer of [await ask('POST', '/data/find/item', { body: FIND }), writes]) {
+      assert.equal(answer.status, 503, answer.text)
+      assert.equal(answer.json.errors[0].errorCode, 'crud:Unavailable')
+      assert.match(answer.text, /the database refuses the service access to its tables/)
+      assert.doesNotMatch(answer.text, /permission denied|doc_/)
+    }
+    assert.ok(errors.some((error) => /permission denied for table doc_/.test(error)))
+    await superuser.query('grant select, insert, update on all tables in schema smalt to keeper')
+    assert.equal((await ask('POST', '/data/find/item', { body: FIND })).status, 200)
+    assert.equal((await askUntil(503, 'GET', '/ready')).status, 503)
+    await superuser.query('grant all on all tables in schema smalt to keeper')
+    await askUntil(200, 'GET', '/ready')
+  } finally {
+    await superuser.end()
+  }
 })

@@ -2,7 +2,7 @@
  * Runs operations of the store: after it has started, again with reloaded tables if the cache was outdated,
  * and with failures translated to service errors.
  */
-import { isOutdated, toServiceError } from './connection/failures.ts'
+import { isForbidden, isOutdated, toServiceError } from './connection/failures.ts'
 
 export interface Runner extends AsyncDisposable {
   readonly run: <T>(operation: string, work: () => Promise<T>) => Promise<T>
@@ -20,10 +20,12 @@ interface RunnerOptions {
   readonly start: () => Promise<void>
   /** Reloads the tables, because a statement found the cache outdated. */
   readonly reload: () => Promise<void>
+  /** Receives the messages of the server about rights that are missing: they name tables, so callers do not get them. */
+  readonly onError: (error: unknown) => void
   readonly onTiming: ((operation: string, seconds: number) => void) | undefined
 }
 
-export function createRunner({ start, reload, onTiming }: RunnerOptions): Runner {
+export function createRunner({ start, reload, onError, onTiming }: RunnerOptions): Runner {
   const underWay = new Set<Promise<unknown>>()
   let isClosed = false
 
@@ -40,6 +42,11 @@ export function createRunner({ start, reload, onTiming }: RunnerOptions): Runner
     }
   }
 
+  const reported = (error: unknown): unknown => {
+    if (isForbidden(error)) onError(error)
+    return toServiceError(error)
+  }
+
   async function run<T>(operation: string, work: () => Promise<T>): Promise<T> {
     const began = performance.now()
     const running = attempt(work)
@@ -47,7 +54,7 @@ export function createRunner({ start, reload, onTiming }: RunnerOptions): Runner
     try {
       return await running
     } catch (error) {
-      throw toServiceError(error)
+      throw reported(error)
     } finally {
       underWay.delete(running)
       onTiming?.(operation, (performance.now() - began) / 1000)
@@ -66,7 +73,7 @@ export function createRunner({ start, reload, onTiming }: RunnerOptions): Runner
       try {
         for (let piece = first; !piece.done; piece = await rest.next()) yield piece.value
       } catch (error) {
-        throw toServiceError(error)
+        throw reported(error)
       } finally {
         await rest.return?.()
       }

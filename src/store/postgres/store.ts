@@ -18,7 +18,7 @@ import { createAnswers } from '../tables/answers.ts'
 import { createLocks } from '../tables/locks.ts'
 import { createSequences } from '../tables/sequences.ts'
 import { createSharedReads } from './read/shared-reads.ts'
-import { examineServer, requireWorkers } from './schema/server.ts'
+import { examineServer, requireRights, requireWorkers } from './schema/server.ts'
 import { migrate } from './schema/migrations.ts'
 import { outboxTable } from './events/event-numbers.ts'
 import { createOutbox } from '../tables/outbox.ts'
@@ -87,7 +87,7 @@ export function openPostgresStore(options: PostgresOptions): Database {
     if (!isBeside && !(await tryToTidyUp(builder))) filler.wake()
     if (!isBeside) server.warnings.forEach(onWarning)
   })
-  const runner = createRunner({ start, reload, onTiming })
+  const runner = createRunner({ start, reload, onError, onTiming })
   const { run } = runner
   const eventListeners: (() => void)[] = []
   const onPublished = (): void => eventListeners.forEach((listener) => listener())
@@ -144,6 +144,7 @@ export function openPostgresStore(options: PostgresOptions): Database {
     events: createOutbox(engine, outbox),
     async ping() {
       await ping(engine)
+      await run('ping', () => requireRights(connections.quick, location.schema))
       if (isCluster) await run('ping', () => requireWorkers(connections.quick))
     },
     async [Symbol.asyncDispose]() {

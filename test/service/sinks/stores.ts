@@ -84,7 +84,12 @@ async function postgresPlace(): Promise<SinkDatasource> {
 function openPostgres(url: string): OpenSinks {
   const connections = openConnections(readLocation(url), () => undefined)
   const nothing = async (): Promise<void> => undefined
-  const runner = createRunner({ start: nothing, reload: nothing, onTiming: undefined })
+  const runner = createRunner({
+    start: nothing,
+    reload: nothing,
+    onError: () => undefined,
+    onTiming: undefined,
+  })
   return {
     ...createSinks(
       createPostgresEngine({ connections, schema: '', run: runner.run, listen: () => undefined }),

@@ -102,6 +102,18 @@ export function isLost(error: unknown): boolean {
 /** Too many connections, sessions that the server ended, and a server that is read-only since a failover. */
 const GONE = ['53300', '25P03', '25P04', '25006']
 
+/** The role of the service has lost rights on its tables or on its schema. */
+export function isForbidden(error: unknown): boolean {
+  return stateOf(error) === '42501'
+}
+
+export function forbidden(): ServiceError {
+  return new ServiceError(
+    'crud:Unavailable',
+    'the database refuses the service access to its tables; the operator has to grant it again',
+  )
+}
+
 function unavailable(): ServiceError {
   return new ServiceError(
     'crud:Unavailable',
@@ -139,6 +151,7 @@ export function toServiceError(error: unknown): unknown {
   if (state === '53100' || state === '53200') {
     return new NoRoomError('the database has no room left; nothing was stored')
   }
+  if (isForbidden(error)) return Object.assign(forbidden(), { cause: error })
   if (state === '54000' || state === '54001') {
     return new ServiceError(
       'crud:LimitExceeded',

@@ -1,5 +1,6 @@
 /** Examines the server at the start: whether Smalt can work with it, and whether it keeps what it acknowledges. */
 import { ServiceError } from '../../../base/errors.ts'
+import { forbidden } from '../connection/failures.ts'
 import type { Location } from '../connection/location.ts'
 import type { Connection, SqlSession } from '../connection/connection.ts'
 import type { Connections, Row } from '../connection/connections.ts'
@@ -83,6 +84,19 @@ function warningsAbout({ fsync, full_page_writes, synchronous_commit }: Facts): 
     synchronous_commit === 'off' && `synchronous_commit is off for the sessions of Smalt: ${lost}`,
   ].filter((each) => each !== false)
 }
+
+/** Fails if the role has lost rights on the schema or on a table of it: requests that need them fail, too. */
+export async function requireRights(session: SqlSession, schema: string): Promise<void> {
+  const [row] = await session.query({ text: MISSING_RIGHTS, values: [schema] })
+  if (row![0] !== '0') throw forbidden()
+}
+
+/** Tables of others may be in the same schema. */
+const MISSING_RIGHTS = `select (count(*) filter (where not (
+    has_schema_privilege(n.oid, 'usage') and has_table_privilege(c.oid, 'select') and has_table_privilege(c.oid, 'insert')
+    and has_table_privilege(c.oid, 'update') and has_table_privilege(c.oid, 'delete'))))::text
+  from pg_namespace n join pg_class c on c.relnamespace = n.oid
+  where n.nspname = $1 and c.relkind in ('r', 'p') and c.relname ~ '^(smalt|doc)_'`
 
 /** Fails if a worker of the cluster does not respond: finds that need its documents fail, too. */
 export async function requireWorkers(session: SqlSession): Promise<void> {
