@@ -66,8 +66,15 @@ export const MAX_GROUPS = 10_000
 
 /** An exact number of a result, from its digits. */
 export function exactResult(text: string): Json {
-  if (parseDecimal(text)) return numberFrom(text)
+  const shown = parseDecimal(text) ? text : withExponent(text)
+  if (parseDecimal(shown)) return numberFrom(shown)
   throw new ServiceError('query-api:InvalidAggregation', 'a result has more digits than a number may have')
+}
+
+/** Stores print zeros after the point instead of an exponent, which may be more digits than a number may have. */
+function withExponent(text: string): string {
+  const [, sign = '', zeros = '', digits] = /^(-?)0\.(0*)(\d+)$/.exec(text) ?? []
+  return digits === undefined ? text : `${sign}${digits}e-${zeros.length + digits.length}`
 }
 
 /** A double of a group. JSON has no infinity; a number beyond all doubles stands for it. */

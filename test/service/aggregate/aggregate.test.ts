@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Json, JsonObject } from '../../../src/base/json/json.ts'
+import { parseDecimal } from '../../../src/base/decimal.ts'
 import { aggregateInMemory } from '../../support/aggregate-evaluator.ts'
 import { compiledSchema } from '../../support/schema.ts'
 import {
@@ -69,6 +70,28 @@ onEveryStore(() => {
     ])
     const { processed } = await tester.service.data.aggregate(ADMIN, target, { values })
     assert.deepEqual(processed, ['{"count":5,"different":3,"least":0,"greatest":8.390934408034853e+69}'])
+  })
+
+  void test('aggregate: numbers with as many digits as can be stored are keys and values', async () => {
+    await tester.define('tiny', { _id: { type: 'string' }, n: { type: 'bigdecimal' } })
+    const digits = ['1e-2000', '-1.50e-1999', '1e-1998', '1e1999']
+    const data = digits.map((n, i) => jsonObject(`{"_id":"${i}","n":${n}}`))
+    assert.equal((await tester.service.data.insert(ADMIN, { entity: 'tiny' }, { data })).status, 'COMPLETE')
+    const values = { least: { $min: 'n' }, greatest: { $max: 'n' }, sum: { $sum: 'n' } }
+    const { processed, errors } = await tester.service.data.aggregate(
+      ADMIN,
+      { entity: 'tiny' },
+      { groupBy: ['n'], values, sort: { n: '$asc' } },
+    )
+    assert.deepEqual(errors, undefined)
+    const shown = processed!.map((text) =>
+      [...text.matchAll(/:([-\d.e]+)/g)].map(([, n]) => parseDecimal(n!)),
+    )
+    const sorted = ['-1.50e-1999', '1e-2000', '1e-1998', '1e1999'].map((n) => parseDecimal(n))
+    assert.deepEqual(
+      shown,
+      sorted.map((n) => [n, n, n, n]),
+    )
   })
 
   for (const { name, request, code, says } of REFUSALS) {
