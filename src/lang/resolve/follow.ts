@@ -4,7 +4,7 @@ import type { ObjectField } from '../../schema/field.ts'
 import type { JoinedField, Joins } from './joins.ts'
 import type { Projection } from '../projection.ts'
 import type { Query } from '../query.ts'
-import { overlaps } from './projected-fields.ts'
+import { commonDepth } from './projected-fields.ts'
 import { resolveProjection, resolveQuery, resolveSort } from './resolve.ts'
 import { type FieldRef, joinedScope, rootScope } from './scope.ts'
 import type { SortKey } from '../sort.ts'
@@ -59,12 +59,20 @@ function followedAt(place: Place, joins: Joins, shown: Projection<FieldRef>): re
 
 /** Whether the projection may include a part of the documents at the path. In doubt true: it only costs a read. */
 function mayShow(projection: Projection<FieldRef>, path: Path): boolean {
+  /** So many steps of the path are included by later items, whatever earlier ones exclude. */
+  let included = 0
   for (const item of projection.toReversed()) {
-    if (!overlaps(item.pattern, path)) continue
-    if (item.kind !== 'field') return true
-    const isWithin = item.pattern.length >= path.length
-    if (item.include && (item.recursive || isWithin)) return true
-    if (!item.include && !isWithin && item.pattern.every((step) => typeof step === 'string')) return false
+    const { length } = item.pattern
+    const depth = commonDepth(item.pattern, path)
+    if (depth === Math.min(length, path.length)) {
+      if (item.kind !== 'field') return true
+      const isWithin = length >= path.length
+      if (item.include && (item.recursive || isWithin)) return true
+      const excludesAll = !item.include && item.pattern.every((step) => typeof step === 'string')
+      if (excludesAll && !isWithin && included < length) return false
+    }
+    // An item that includes a field includes its ancestors.
+    if (item.kind === 'field' && item.include) included = Math.max(included, depth)
   }
   return false
 }

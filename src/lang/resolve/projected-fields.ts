@@ -125,10 +125,12 @@ function walk(path: Path, root: Node, visit: (node: Node, depth: number) => void
   }
 }
 
-/** Whether pattern and path match up to the length of the shorter one. */
-export function overlaps(pattern: Path, path: Path): boolean {
-  return pattern.every(
+/** How many steps pattern and path have in common from their beginning. */
+export function commonDepth(pattern: Path, path: Path): number {
+  const other = pattern.findIndex(
     (step, i) =>
-      i >= path.length || step === '*' || step === path[i] || (typeof step === 'number' && path[i] === '*'),
+      i >= path.length ||
+      !(step === '*' || step === path[i] || (typeof step === 'number' && path[i] === '*')),
   )
+  return other === -1 ? pattern.length : other
 }

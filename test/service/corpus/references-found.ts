@@ -200,6 +200,14 @@ const ON_EMPTY: readonly FoundCase[] = [
     body: { projection: { field: 'l.*.r.*._id' } },
     answer: [{ l: [{ r: [{ _id: 'a' }] }, {}] }],
   },
+  {
+    rule: 'an exclusion does not hide references in what a later item includes again',
+    entity: 'root',
+    body: {
+      projection: [{ field: 'l.*.r.*._id' }, { field: 'l', include: false }, { field: 'l.1.r' }],
+    },
+    answer: [{ l: [{ r: [{ _id: 'a' }] }, {}] }],
+  },
 ]
 
 export const FOUND: readonly Found[] = [

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Path } from '../../../src/base/path.ts'
 import type { Projection, ProjectionItem } from '../../../src/lang/projection.ts'
-import { compileIncludes, overlaps } from '../../../src/lang/resolve/projected-fields.ts'
+import { commonDepth, compileIncludes } from '../../../src/lang/resolve/projected-fields.ts'
 import type { FieldRef } from '../../../src/lang/resolve/scope.ts'
 import type { Field } from '../../../src/schema/field.ts'
 import { SEED } from '../../support/seed.ts'
@@ -68,4 +68,8 @@ function isOverruled(later: Projection<FieldRef>, element: Path): boolean {
       overlaps(item.pattern, element) &&
       (item.recursive || item.pattern.length >= element.length),
   )
+}
+
+function overlaps(pattern: Path, path: Path): boolean {
+  return commonDepth(pattern, path) === Math.min(pattern.length, path.length)
 }
