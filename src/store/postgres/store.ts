@@ -137,7 +137,7 @@ export function openPostgresStore(options: PostgresOptions): Database {
       collections,
       outbox,
       from: collectionExport(connections, (work) => run('move', work)),
-      openSnapshot: openSnapshotOn(connections),
+      openSnapshot: openSnapshotOn(builder),
       openImport: () => collectionImport(builder, (work) => run('move', work)),
       claim: () => claimImport(builder),
     }),

@@ -26,10 +26,12 @@ interface TransactionOptions extends Charge {
   readonly queue?: string
   /** Whether it changes documents that are distributed over the nodes of a cluster. */
   readonly isDistributed?: boolean
+  /** How long it is repeated after collisions. */
+  readonly waitMs?: number
 }
 
 export async function inTransaction<T>(
-  connections: Connections,
+  connections: Pick<Connections, 'with'>,
   work: (transaction: Transaction) => Promise<T>,
   options: TransactionOptions = {},
 ): Promise<T> {
@@ -47,7 +49,7 @@ export async function inTransaction<T>(
       // The connection may have died while idle in the pool. Nothing was committed on it, so another one is
       // tried.
       const mayHelp = isLost(error) ? mayBeStale(error) && ++losses <= LOSSES : isCollision(error)
-      const isOver = attempt >= ATTEMPTS && performance.now() - began > WAIT_MS
+      const isOver = attempt >= ATTEMPTS && performance.now() - began > (options.waitMs ?? WAIT_MS)
       if (!mayHelp || isOver || options.mayRepeat === false) throw error
       // A random pause, so that transactions that collided do not return at the same time.
       await pause(Math.random() * Math.min(2 ** attempt, 200))

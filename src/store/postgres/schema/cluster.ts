@@ -1,7 +1,7 @@
 /** Statements that a Citus cluster needs; on plain PostgreSQL they do nothing. */
 
 /** The table that decides how the rows of all tables of a store are distributed: equal keys are on the same node. */
-const FIRST_TABLE = 'smalt_outbox'
+export const FIRST_TABLE = 'smalt_outbox'
 
 /** Distributes the rows of a table over the nodes by one column. */
 export function distribute(table: string, column: string): string {

@@ -6,21 +6,69 @@ import type { Connections, Row } from '../connection/connections.ts'
 import { inTransaction } from '../connection/transaction.ts'
 import { sessionOf } from '../engine.ts'
 import { readEventState } from '../events/event-numbers.ts'
+import type { Builder } from '../schema/builder.ts'
+import { readCollections, tableName } from '../schema/catalogue.ts'
+import { FIRST_TABLE } from '../schema/cluster.ts'
+import { lockMetadata } from '../schema/metadata-lock.ts'
 import { collectionExport } from './export.ts'
 
-export function openSnapshotOn(connections: Connections): OpenSnapshot {
+export function openSnapshotOn(builder: Builder): OpenSnapshot {
   return (work) =>
     inTransaction(
-      connections,
-      (transaction) =>
-        work({
+      builder.connections,
+      async (transaction) => {
+        if (builder.isCluster()) await openOnEveryNode(transaction, builder)
+        return await work({
           session: sessionOf(transaction),
           from: collectionExport(transaction, (part) => part()),
           unnumbered: () => unnumberedEvents(transaction),
-        }),
+        })
+      },
       { isSnapshot: true, mayRepeat: false },
     )
 }
+
+/**
+ * On a cluster each connection to a node has a snapshot of its own, as of its first statement. So there is one connection to
+ * each node, and the first statement goes to all of them while nobody writes.
+ */
+async function openOnEveryNode(session: SqlSession, builder: Builder): Promise<void> {
+  await session.query({ text: 'set local citus.max_adaptive_executor_pool_size = 1', values: [] })
+  await withoutWrites(builder, async () => {
+    await session.query({ text: `select count(*) from ${FIRST_TABLE}`, values: [] })
+  })
+}
+
+/**
+ * A write holds a lock on the table of its documents until every node has committed it. Claims and history are written in the
+ * same transaction and need no lock of their own; the outbox is also written when events are numbered.
+ */
+async function withoutWrites({ connections, schema }: Builder, work: () => Promise<void>): Promise<void> {
+  // Not from the main pool, of which the caller has a connection, perhaps the only one.
+  using lease = await connections.lease()
+  const onLease: Pick<Connections, 'with'> = { with: (transact) => transact(lease.connection) }
+  await inTransaction(
+    onLease,
+    async (transaction) => {
+      await lockMetadata(transaction, schema)
+      const tables = [...(await readCollections(transaction)).map(tableName), FIRST_TABLE]
+      for (const text of [...IMPATIENTLY, `lock table ${tables.join(', ')} in share mode`]) {
+        await transaction.query({ text, values: [] })
+      }
+      await work()
+    },
+    { waitMs: LONGEST_WRITE_MS },
+  )
+}
+
+/**
+ * While the lock waits for a write, later writes wait behind it. So it gives up soon, as a collision, and is tried again. All
+ * writes pass the coordinator: it alone has to be locked.
+ */
+const IMPATIENTLY = [`set local lock_timeout = '200ms'`, 'set local citus.enable_ddl_propagation = off']
+
+/** Longer than a request may take by default. */
+const LONGEST_WRITE_MS = 60_000
 
 /**
  * Events get their numbers after the commit, so some of the moment have none yet. Here they get the next ones, in the
