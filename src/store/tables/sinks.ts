@@ -1,7 +1,4 @@
-/**
- * Sinks as rows, and their undelivered events as rows beside them. A cluster distributes both tables by the
- * name of the sink, so every statement names it and runs on one node.
- */
+/** Sinks as rows, and their undelivered events as rows beside them. On a cluster both tables are on the coordinator. */
 import type { Engine, Row, Rows } from '../engine.ts'
 import type {
   DeadHead,
@@ -183,10 +180,6 @@ function insertItem(
       ${param(attempts)}, ${param(nextAt)}, ${param(error)}, ${param(at)})`
 }
 
-/**
- * The subselect compares the sink with the parameter, not with the outer row, so that a cluster can run it on
- * one node.
- */
 function deadOf(name: string, event: Fragment): Fragment {
   const held = sql`(select count(*) from smalt_sink_item as later
     where later.sink = ${param(name)} and later.doc = dead.doc and later.seq > dead.seq)`
