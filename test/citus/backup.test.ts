@@ -1,6 +1,6 @@
 /** A backup opens its snapshots of all workers at one moment, between writes. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -44,6 +44,17 @@ test('citus: a backup begins when the writes before it are committed on every wo
     found.map(({ n }) => Number(n)),
     ids.map(() => 2),
   )
+})
+
+test('citus: a backup behind a write that does not end is refused, and leaves no file', async () => {
+  await using tester = await openTestService()
+  await tester.define('item', { n: { type: 'integer' } })
+  await using writer = await openWriter(tester.location)
+  await writer.query(`update ${await tableIn(tester.location)} set version = version`)
+  const file = join(directory, 'refused.jsonl.gz')
+  await assert.rejects(makeBackup({ from: tester.location, file }), /could not begin/)
+  assert.ok(!existsSync(file))
+  await tester.store('item', { _id: 'k', n: 1 })
 })
 
 /** A transaction, as another process has it. */

@@ -1,8 +1,10 @@
 /** Exports everything as it is at one moment, in one transaction, while others write. */
+import { ServiceError } from '../../../base/errors.ts'
 import type { Action, ExportedEvent } from '../../events.ts'
 import type { OpenSnapshot } from '../../tables/export.ts'
 import type { SqlSession } from '../connection/connection.ts'
 import type { Connections, Row } from '../connection/connections.ts'
+import { isCollision } from '../connection/failures.ts'
 import { inTransaction } from '../connection/transaction.ts'
 import { sessionOf } from '../engine.ts'
 import { readEventState } from '../events/event-numbers.ts'
@@ -58,8 +60,13 @@ async function withoutWrites({ connections, schema }: Builder, work: () => Promi
       await work()
     },
     { waitMs: LONGEST_WRITE_MS },
-  )
+  ).catch((error: unknown) => {
+    throw isCollision(error) ? new ServiceError('crud:Unavailable', BUSY) : error
+  })
 }
+
+const BUSY =
+  'the backup could not begin, because a write or the building of an index took longer than a minute; try again'
 
 /**
  * While the lock waits for a write, later writes wait behind it. So it gives up soon, as a collision, and is tried again. All
