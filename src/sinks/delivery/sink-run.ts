@@ -105,7 +105,8 @@ export class SinkRun {
       this.recordResults(delivery)
       const isOver = this.isOver(delivery)
       if (!(await this.save(delivery, target, isOver)) || isOver) return
-      target = await this.follow(delivery, target)
+      // Once the receiver is gone, only results are awaited: they must not disable the definition that replaces this one.
+      if (!delivery.status().isDisabled) target = await this.follow(delivery, target)
       this.poll(delivery)
       if (this.stopAt === Infinity) {
         await this.read(delivery, target)

@@ -215,6 +215,30 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     })
   }
 
+  check(
+    'deliver: a sink that is replaced after a 410, while a send is under way, stays active',
+    async ({ store }) => {
+      const { promise: released, resolve: release } = Promise.withResolvers<void>()
+      let requests = 0
+      await using gone = await answering((request, response) => {
+        request.resume()
+        if (++requests === 1) response.writeHead(410).end()
+        else void released.then(() => response.writeHead(500).end())
+      })
+      await using server = await receiver()
+      await addSink(store, webhookTo(gone.url))
+      const { counted, leases } = countingLeases(store)
+      await using _deliverer = deliver(counted, eventLog(2, 2), { ttlMs: 120_000, renewMs: 300 })
+      await until(async () => (await store.read('a'))!.progress.isDisabled)
+      const before = leases()
+      await store.replace('a', printDefinition(webhookTo(server.url)))
+      await until(() => leases() >= before + 2)
+      release()
+      await until(() => server.got.length === 2, 20_000)
+      assert.equal((await store.read('a'))!.progress.isDisabled, false)
+    },
+  )
+
   check('deliver: a new address is used without a new start', async ({ store }) => {
     const log = [...eventLog(3, 3)]
     await using one = await receiver()
