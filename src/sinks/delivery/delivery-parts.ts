@@ -19,6 +19,8 @@ export interface DeliveryParts {
   readonly undelivered: Undelivered
   readonly queues: DocumentQueues
   readonly underWay: Map<number, UnderWay>
+  /** How many events were read since the circuit opened that cannot be probes, because their documents wait. */
+  setAside: number
 }
 
 export interface UnderWay {

@@ -36,7 +36,7 @@ export function recordResult(state: DeliveryParts, { seq, answer, time }: Delive
   state.underWay.delete(seq)
   switch (answer.kind) {
     case 'delivered':
-      state.progress = { ...state.progress, failures: 0, retryAt: 0 }
+      closeCircuit(state)
       return complete(state, seq, send.doc)
     case 'invisible':
       return complete(state, seq, send.doc)
@@ -51,6 +51,11 @@ export function recordResult(state: DeliveryParts, { seq, answer, time }: Delive
     default:
       return unreachable(answer)
   }
+}
+
+function closeCircuit(state: DeliveryParts): void {
+  state.progress = { ...state.progress, failures: 0, retryAt: 0 }
+  state.setAside = 0
 }
 
 function complete({ undelivered, queues }: DeliveryParts, seq: number, doc: string): void {
@@ -124,7 +129,7 @@ function countFailure(state: DeliveryParts, { isProbe }: UnderWay, { now, random
 export function amend(state: DeliveryParts, stored: readonly SinkItem[]): void {
   const { undelivered, queues } = state
   if (undelivered.isUrgent()) throw new Error('what changed must be saved before it is amended')
-  state.progress = { ...state.progress, failures: 0, retryAt: 0 }
+  closeCircuit(state)
   const bySeq = new Map(stored.map((item) => [item.seq, item]))
   for (const item of undelivered.items.values()) {
     if (item.state !== 'dead') continue

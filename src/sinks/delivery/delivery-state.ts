@@ -71,7 +71,14 @@ export interface Overview extends Status {
 export function createDelivery(progress: SinkProgress, items: readonly SinkItem[]): Delivery {
   const undelivered = createUndelivered(progress.position, items)
   const queues = createDocumentQueues(items.toSorted((a, b) => a.seq - b.seq))
-  const state: DeliveryParts = { progress, savedProgress: progress, undelivered, queues, underWay: new Map() }
+  const state: DeliveryParts = {
+    progress,
+    savedProgress: progress,
+    undelivered,
+    queues,
+    underWay: new Map(),
+    setAside: 0,
+  }
   return {
     wanted: () => ({ since: undelivered.readTo(), limit: limitOf(state) }),
     take: (events, scannedTo) => take(state, events, scannedTo),
@@ -92,31 +99,30 @@ function status(state: DeliveryParts): Status {
 }
 
 function limitOf(state: DeliveryParts): number {
-  const { undelivered, queues, underWay, progress } = state
-  const { size } = undelivered.items
-  if (progress.isDisabled || size >= MAX_ITEMS) return 0
+  const { undelivered, queues, underWay, progress, setAside } = state
+  if (progress.isDisabled || undelivered.items.size >= MAX_ITEMS) return 0
   if (isCircuitOpen(state)) {
     // A broken sink needs one event as a probe; reading more would only fill memory. What is read is no probe if its
     // document waits for a retry, so that only few items may be made of it while there is something to retry.
-    const mayRead = queues.nextDueAt() === undefined || size < WINDOW
+    const mayRead = queues.nextDueAt() === undefined || setAside < WINDOW
     return underWay.size === 0 && !queues.hasFresh() && mayRead ? 1 : 0
   }
   // in batches of half a window, not one event at a time
   return undelivered.fresh.size <= WINDOW / 2 ? WINDOW / 2 : 0
 }
 
-function take(
-  { undelivered, queues }: DeliveryParts,
-  events: readonly StoredEvent[],
-  scannedTo: number,
-): void {
+function take(state: DeliveryParts, events: readonly StoredEvent[], scannedTo: number): void {
+  const { undelivered, queues } = state
   for (const event of events) {
     const doc = docOf(event)
     const before = queues.firstOf(doc)
     if (!undelivered.take(event)) continue
     // The queue of the document begins with an item, so its retry may take long. As an item, this event does
     // not hold back the position.
-    if (before !== undefined && undelivered.items.has(before)) undelivered.enter(waitingItem(event))
+    if (before !== undefined && undelivered.items.has(before)) {
+      undelivered.enter(waitingItem(event))
+      if (isCircuitOpen(state)) state.setAside++
+    }
     queues.joinFresh(event.seq, doc)
   }
   undelivered.readUpTo(scannedTo)
