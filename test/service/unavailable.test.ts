@@ -68,6 +68,7 @@ const ITEM = {
     fields: { name: { type: 'string' } },
   },
 }
+const REMEMBERED = { ...ITEM, entityInfo: { ...ITEM.entityInfo, history: true } }
 const FIND = { query: { field: 'name', op: '=', rvalue: 'a' }, projection: { field: 'name' } }
 
 test('start: without its database the service answers 503 with a reason, and recovers unaided', async () => {
@@ -139,8 +140,20 @@ test('rights: a role that loses them on its tables is answered with 503, and /re
     const location = database.url.replace('postgres@', 'keeper@')
     await using served = await serve(location, (error) => errors.push(String(error)))
     const { ask, askUntil } = served
-    assert.equal((await ask('PUT', '/metadata/item/1.0.0', { body: ITEM })).status, 200)
+    assert.equal((await ask('PUT', '/metadata/item/1.0.0', { body: REMEMBERED })).status, 200)
+    // tables of another application that shares the schema
+    await superuser.query('create table smalt.doc_types(n int); create table smalt.claim_forms(n int)')
     assert.equal((await ask('GET', '/ready')).status, 200)
+    const { rows } = await superuser.query<{ name: string }>(
+      `select tablename as name from pg_tables where tablename ~ '^(claim|past)_[0-9]+$' and tablename <> 'claim_1'`,
+    )
+    assert.equal(rows.length, 2)
+    for (const { name: table } of rows) {
+      await superuser.query(`revoke update on smalt.${table} from keeper`)
+      await askUntil(503, 'GET', '/ready')
+      await superuser.query(`grant update on smalt.${table} to keeper`)
+      await askUntil(200, 'GET', '/ready')
+    }
     await superuser.query('revoke all on all tables in schema smalt from keeper')
     await askUntil(503, 'GET', '/ready')
     const writes = await ask('PUT', '/data/insert/item', { body: { data: { name: 'a' } } })

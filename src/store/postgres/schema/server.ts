@@ -91,12 +91,12 @@ export async function requireRights(session: SqlSession, schema: string): Promis
   if (row![0] !== '0') throw forbidden()
 }
 
-/** Tables of others may be in the same schema. */
+/** Tables of others may be in the same schema: the names are those that migrations and `catalogue.ts` give. */
 const MISSING_RIGHTS = `select (count(*) filter (where not (
     has_schema_privilege(n.oid, 'usage') and has_table_privilege(c.oid, 'select') and has_table_privilege(c.oid, 'insert')
     and has_table_privilege(c.oid, 'update') and has_table_privilege(c.oid, 'delete'))))::text
   from pg_namespace n join pg_class c on c.relnamespace = n.oid
-  where n.nspname = $1 and c.relkind in ('r', 'p') and c.relname ~ '^(smalt|doc)_'`
+  where n.nspname = $1 and c.relkind in ('r', 'p') and c.relname ~ '^(smalt_[a-z_]+|doc_[0-9]+_[0-9]+(_c)?|(claim|past)_[0-9]+)$'`
 
 /** Fails if a worker of the cluster does not respond: finds that need its documents fail, too. */
 export async function requireWorkers(session: SqlSession): Promise<void> {
