@@ -14,8 +14,9 @@ export async function runReady({ host, port, tls }: Pick<Config, 'host' | 'port'
     throw new ConfigError('ready needs the port of the service; with port 0 it picks one itself')
   const base = `${tls ? 'https' : 'http'}://${reachable(host)}:${port}`
   const { status, text } = await ask(`${base}/ready`, tls).catch((error: unknown) => {
-    const { code, message } = error as NodeJS.ErrnoException
-    throw new Exit(EXIT.unreachable, `no service answers at ${base}: ${code ?? message}`)
+    const { code, message, name } = error as NodeJS.ErrnoException
+    const reason = name === 'AbortError' ? `nothing arrived within ${WAIT_MS} ms` : (code ?? message)
+    throw new Exit(EXIT.unreachable, `no service answers at ${base}: ${reason}`)
   })
   if (status !== 200) throw new Exit(EXIT.unreachable, `the service at ${base} is not ready: ${text.trim()}`)
   process.stdout.write('ready\n')

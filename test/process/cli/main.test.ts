@@ -186,6 +186,16 @@ test('ready: asks the service of the configuration, also over TLS', async () => 
   assert.equal((await runCommand(['ready', '--port', '0'], { cwd: scratch })).code, 3)
 })
 
+test('ready: a service that does not answer in time ends it with 4, and says so', async () => {
+  const server = createServer(() => undefined)
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  const { code, err } = await runCommand(['ready', '--port', String(port)], { cwd: scratch })
+  server.close()
+  assert.equal(code, 4)
+  assert.match(err, /no service answers at .*: nothing arrived within 2500 ms/)
+})
+
 test('ready: a service that is not ready ends it with 4', async () => {
   const server = createServer((_, response) => response.writeHead(503).end('{"status":"unavailable"}'))
   await once(server.listen(0, '127.0.0.1'), 'listening')
