@@ -37,7 +37,7 @@ export function openSnapshotOn(builder: Builder): OpenSnapshot {
 async function openOnEveryNode(session: SqlSession, builder: Builder): Promise<void> {
   await session.query({ text: 'set local citus.max_adaptive_executor_pool_size = 1', values: [] })
   await withoutWrites(builder, async () => {
-    await session.query({ text: `select count(*) from ${FIRST_TABLE}`, values: [] })
+    await session.query({ text: `select 1 from ${FIRST_TABLE} limit 1`, values: [] })
   })
 }
 
@@ -52,11 +52,10 @@ async function withoutWrites({ connections, schema }: Builder, work: () => Promi
   await inTransaction(
     onLease,
     async (transaction) => {
+      for (const text of IMPATIENTLY) await transaction.query({ text, values: [] })
       await lockMetadata(transaction, schema)
       const tables = [...(await readCollections(transaction)).map(tableName), FIRST_TABLE]
-      for (const text of [...IMPATIENTLY, `lock table ${tables.join(', ')} in share mode`]) {
-        await transaction.query({ text, values: [] })
-      }
+      await transaction.query({ text: `lock table ${tables.join(', ')} in share mode`, values: [] })
       await work()
     },
     { waitMs: LONGEST_WRITE_MS },
@@ -66,7 +65,7 @@ async function withoutWrites({ connections, schema }: Builder, work: () => Promi
 }
 
 const BUSY =
-  'the backup could not begin, because a write or the building of an index took longer than a minute; try again'
+  'the backup could not begin, because a write or a change of metadata took longer than a minute; try again'
 
 /**
  * While the lock waits for a write, later writes wait behind it. So it gives up soon, as a collision, and is tried again. All
