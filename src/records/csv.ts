@@ -114,10 +114,13 @@ function crlfIn(cell: Cell = ''): number {
 async function* requireUtf8(chunks: Chunks): AsyncGenerator<Uint8Array> {
   const decoder = new TextDecoder('utf-8', { fatal: true })
   let line = 1
+  let before = ''
   const check = (chunk?: Uint8Array): void => {
     try {
-      for (const character of decoder.decode(chunk, { stream: chunk !== undefined }))
-        if (character === '\n') line++
+      for (const character of decoder.decode(chunk, { stream: chunk !== undefined })) {
+        if (character === '\r' || (character === '\n' && before !== '\r')) line++
+        before = character
+      }
     } catch {
       throw new RecordsError(
         line,

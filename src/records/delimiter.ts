@@ -55,7 +55,7 @@ export function delimiterIn(text: string): string {
   let isQuoted = false
   for (const character of text) {
     if (character === '"') isQuoted = !isQuoted
-    else if (character === '\n' && !isQuoted) break
+    else if ((character === '\n' || character === '\r') && !isQuoted) break
     else if (!isQuoted && counts.has(character)) counts.set(character, counts.get(character)! + 1)
   }
   const [best] = [...counts].sort((a, b) => b[1] - a[1])

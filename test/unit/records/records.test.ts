@@ -80,6 +80,12 @@ const READ: readonly [rule: string, format: FileFormat, text: string, lines: rea
     ],
   ],
   [
+    'the delimiter is that of the header, also if lines end with CR',
+    'csv',
+    'a,b\r1,w;x;y;z\r',
+    ['2 {"a":"1","b":"w;x;y;z"}'],
+  ],
+  [
     'rows may end in another way than the header',
     'csv',
     'a,b\r\n1,2\n3,4\n',
@@ -258,6 +264,13 @@ test('ndjson: large records may be left unparsed, and only those', async () => {
   })()
   const [record] = await Array.fromAsync(readSmallNdjson(chunks, limits))
   assert.deepEqual(record, { line: 1, problem: 'the line is not valid UTF-8', bytes: 62 })
+})
+
+test('csv: the error about Latin-1 names a line near it, whatever ends the lines', async () => {
+  for (const end of ['\n', '\r\n', '\r']) {
+    const rows = ['a', '1', '2', '3', 'Z\u00fcrich', ''].join(end)
+    await assert.rejects(read('csv', Buffer.from(rows, 'latin1'), 1), { message: /^line 5: / })
+  }
 })
 
 test('batches: a record may make one of its own', async () => {
