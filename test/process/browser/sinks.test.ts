@@ -5,7 +5,7 @@ import type { Browser } from 'playwright-core'
 import { launchChromium } from '../../support/chromium.ts'
 import { startTestServer } from '../../support/server.ts'
 import { onEveryStore } from '../../support/store-kind.ts'
-import { change, defineSandwich, insert } from '../../service/http/events-kitchen.ts'
+import { type Seen, change, defineSandwich, insert } from '../../service/http/events-kitchen.ts'
 import { deadLetters, eventually } from '../../service/http/sinks-kitchen.ts'
 import { barriers } from './axe.ts'
 import { visitSite } from './visit.ts'
@@ -111,5 +111,35 @@ onEveryStore(() => {
     }
     const events = page.getByRole('list', { name: 'Events, newest first' }).getByRole('listitem')
     assert.equal(await events.count(), 2)
+  })
+
+  test('events: many at once are drawn together', async () => {
+    await using server = await startTestServer({})
+    await defineSandwich(server)
+    await using visited = await visitSite(browser, server.port)
+    const { page, open } = visited
+    await open('#/events')
+    await page.getByText('following').waitFor()
+    await page.evaluate(`
+      window.drawn = 0
+      new MutationObserver(() => window.drawn++).observe(document.body, { childList: true, subtree: true })
+    `)
+    const count = 400
+    const data = Array.from({ length: count }, (_, i) => ({ _id: `s${i}`, name: 'z', toppings: ['x'] }))
+    await insert(server, 'sandwich', data)
+    const events = page.getByRole('list', { name: 'Events, newest first' }).getByRole('listitem')
+    let names: readonly string[] = []
+    await eventually(async () => {
+      const { json } = await server.ask('GET', `/events?limit=${count}`)
+      names = json.events.map(({ documentId }: Seen) => `sandwich ${documentId}`)
+      return names.length === count
+    }, 'all have their place')
+    await events
+      .first()
+      .getByRole('link', { name: names.at(-1)!, exact: true })
+      .waitFor()
+    assert.deepEqual(await events.getByRole('link').allTextContents(), names.slice(-300).toReversed())
+    const drawn = await page.evaluate<number>('window.drawn')
+    assert.ok(drawn < count / 4, `drawn ${drawn} times`)
   })
 })

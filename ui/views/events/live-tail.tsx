@@ -15,6 +15,8 @@ import { differences } from '../../schema/draft.ts'
 /** Events that are shown; older ones are dropped. */
 const MAX_SHOWN = 300
 const RECONNECT_MS = 2_000
+/** Events that arrive within this time are drawn together: drawing thousands of them one by one would block the page. */
+const DRAW_MS = 200
 
 type State = 'connecting' | 'following' | 'paused' | 'lost'
 
@@ -99,7 +101,18 @@ function useTail(filter: EventFilter, isPaused: boolean, caller: string): Tail {
     const { signal } = aborting
     let timer: ReturnType<typeof setTimeout> | undefined
     let since: string | undefined
-    const onEvent = (event: SmaltEvent): void => setEvents((before) => [event, ...before].slice(0, MAX_SHOWN))
+    let arrived: readonly SmaltEvent[] = []
+    let drawing: ReturnType<typeof setTimeout> | undefined
+    const draw = (): void => {
+      drawing = undefined
+      const latest = arrived.toReversed()
+      arrived = []
+      setEvents((before) => [...latest, ...before].slice(0, MAX_SHOWN))
+    }
+    const onEvent = (event: SmaltEvent): void => {
+      arrived = [...arrived, event].slice(-MAX_SHOWN)
+      drawing ??= setTimeout(draw, DRAW_MS)
+    }
     const follow = async (): Promise<void> => {
       setState('connecting')
       try {
@@ -127,6 +140,8 @@ function useTail(filter: EventFilter, isPaused: boolean, caller: string): Tail {
     return () => {
       aborting.abort()
       clearTimeout(timer)
+      clearTimeout(drawing)
+      draw()
     }
   }, [filter.entity, filter.operation, isPaused, caller])
   return { events, state, problem }
