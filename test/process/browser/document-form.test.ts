@@ -228,6 +228,31 @@ void suite('document form', () => {
     await panel.getByRole('alert').filter({ hasText: 'the service answered 502' }).waitFor()
   })
 
+  test('form: a list with thousands of elements is shown in parts, and errors of the others are named', async () => {
+    const counts = Array.from({ length: 10_000 }, (_, i) => i)
+    await insert(server(), 'thing', [{ _id: 'thousands', counts }])
+    await using visited = await visit()
+    const { page, open } = visited
+    await open('#/data/thing?doc="thousands"')
+    const panel = page.getByRole('complementary', { name: 'thing thousands' })
+    const part = panel.getByLabel('Elements of counts that are shown')
+    await part.selectOption('5001 to 5050')
+    await panel.getByLabel('counts 5002', { exact: true }).fill('many')
+    await part.selectOption('1 to 50')
+    await panel.getByRole('button', { name: 'Save' }).click()
+    await panel.getByText(/^counts 5002: /).waitFor()
+    await part.selectOption('5001 to 5050')
+    await panel.getByLabel('counts 5002', { exact: true }).fill('7')
+    // a new element is shown
+    await panel.getByRole('button', { name: 'Add to counts' }).click()
+    await panel.getByLabel('counts 10001', { exact: true }).fill('8')
+    await panel.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved.').waitFor()
+    assert.deepEqual((await stored('thousands'))['counts'], [...counts.with(5_001, 7), 8])
+    await panel.getByRole('button', { name: 'Remove counts 10001' }).click()
+    await panel.getByLabel('counts 10000', { exact: true }).waitFor()
+  })
+
   async function stored(id: string, version = '1.0.0'): Promise<Record<string, Json | undefined>> {
     const answer = await server().ask('GET', `/data/find/thing/${version}?Q=_id:${id}`)
     return answer.json.processed[0]

@@ -1,6 +1,6 @@
 /** A form made from the schema. Errors of the service stand at the field that they belong to. */
 import type { JSX } from 'preact'
-import { useContext } from 'preact/hooks'
+import { useContext, useState } from 'preact/hooks'
 import { createContext } from 'preact'
 import { type ServiceProblem, fieldOf } from '../../client/failure.ts'
 import { type Json, isArray, textOf } from '../../client/json.ts'
@@ -165,11 +165,21 @@ function ObjectField({ name, path, fields }: FormFieldProps & { readonly fields:
   )
 }
 
+/** Elements that are shown at a time: the controls of thousands would take minutes to be drawn. */
+const SHOWN_ELEMENTS = 50
+
 function ArrayField({ name, path, items }: FormFieldProps & { readonly items: Field }): JSX.Element {
   const { document, problems, onChange } = useForm()
+  const [wanted, setWanted] = useState(0)
   const value = partAt(document, path)
   const list = isArray(value) ? value : []
+  const first = Math.min(wanted, lastStart(list.length))
+  const shown = list.slice(first, first + SHOWN_ELEMENTS).map((_, i) => first + i)
   const own = problems.filter((problem) => fieldOf(problem) === printPath(path))
+  const elsewhere = problems.flatMap((problem) => {
+    const place = elementOf(problem, path)
+    return place === undefined || shown.includes(place) ? [] : [{ place, msg: problem.msg }]
+  })
   const swap = (i: number): void => onChange(path, list.toSpliced(i, 2, list[i + 1]!, list[i]!))
   return (
     <fieldset class="group list">
@@ -181,7 +191,24 @@ function ArrayField({ name, path, items }: FormFieldProps & { readonly items: Fi
           {msg}
         </p>
       ))}
-      {list.map((_, i) => (
+      {elsewhere.map(({ place, msg }) => (
+        <p key={`${place} ${msg}`} class="problem">
+          {name} {place + 1}: {msg}
+        </p>
+      ))}
+      {list.length > SHOWN_ELEMENTS && (
+        <label>
+          Elements of {name} that are shown
+          <select value={first} onChange={(event) => setWanted(Number(event.currentTarget.value))}>
+            {startsIn(list.length).map((start) => (
+              <option key={start} value={start}>
+                {start + 1} to {Math.min(start + SHOWN_ELEMENTS, list.length)}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      {shown.map((i) => (
         // elements have no identity of their own here; their place is it
         <div key={i} class="element">
           <div class="element-body">
@@ -214,13 +241,33 @@ function ArrayField({ name, path, items }: FormFieldProps & { readonly items: Fi
       ))}
       <button
         type="button"
-        onClick={() => onChange(path, [...list, items.type === 'object' ? {} : firstValue(items)])}
+        onClick={() => {
+          onChange(path, [...list, items.type === 'object' ? {} : firstValue(items)])
+          setWanted(lastStart(list.length + 1))
+        }}
       >
         <Icon name="plus" />
         Add to {name}
       </button>
     </fieldset>
   )
+}
+
+/** Where the last elements that are shown together begin. */
+function lastStart(length: number): number {
+  return Math.max(0, Math.ceil(length / SHOWN_ELEMENTS) - 1) * SHOWN_ELEMENTS
+}
+
+function startsIn(length: number): readonly number[] {
+  return Array.from({ length: Math.ceil(length / SHOWN_ELEMENTS) }, (_, i) => i * SHOWN_ELEMENTS)
+}
+
+/** The place of the element that an error is about, or is inside of. */
+function elementOf(problem: ServiceProblem, path: Path): number | undefined {
+  const prefix = `${printPath(path)}.`
+  const field = fieldOf(problem)
+  const place = field.startsWith(prefix) ? /^\d+/.exec(field.slice(prefix.length))?.[0] : undefined
+  return place === undefined ? undefined : Number(place)
 }
 
 /** A new element starts empty where empty is a value, and as null elsewhere. */
