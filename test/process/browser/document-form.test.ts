@@ -253,6 +253,28 @@ void suite('document form', () => {
     await panel.getByLabel('counts 10000', { exact: true }).waitFor()
   })
 
+  test('form: a text keeps its line ends, except where it is typed into', async () => {
+    await insert(server(), 'thing', [
+      { _id: 'windows', note: 'one\r\ntwo\r\nthree' },
+      { _id: 'return', note: 'one\rtwo' },
+    ])
+    await using visited = await visit()
+    const { page, open } = visited
+    for (const [id, written] of [
+      ['windows', 'one\r\ntwo\r\nthree!\r\nfour'],
+      ['return', 'one\rtwo!\rfour'],
+    ] as const) {
+      await open(`#/data/thing?doc="${id}"`)
+      const panel = page.getByRole('complementary', { name: `thing ${id}` })
+      await panel.getByLabel('note').press('Control+End')
+      await page.keyboard.type('!\nfour')
+      const saved = page.waitForResponse('**/data/save/**')
+      await panel.getByRole('button', { name: 'Save' }).click()
+      await saved
+      assert.equal((await stored(id))['note'], written)
+    }
+  })
+
   async function stored(id: string, version = '1.0.0'): Promise<Record<string, Json | undefined>> {
     const answer = await server().ask('GET', `/data/find/thing/${version}?Q=_id:${id}`)
     return answer.json.processed[0]

@@ -10,6 +10,7 @@ import { toRfc3339, toShortDate } from '../../../ui/schema/dates.ts'
 import { differences, partAt, withPart } from '../../../ui/schema/draft.ts'
 import { graphOf } from '../../../ui/schema/graph.ts'
 import { pointerIn, spanOf } from '../../../ui/schema/json-pointer.ts'
+import { withLineEndsOf, withLineFeeds } from '../../../ui/schema/line-ends.ts'
 import { suggestionsFor } from '../../../ui/views/data/filter-suggestions.ts'
 import { parseSort, printSort, toggleSort } from '../../../ui/views/data/sorting.ts'
 import { parseMetrics, pointBetween, routeFacts } from '../../../ui/views/status/metrics.ts'
@@ -181,3 +182,17 @@ test('metrics: slow routes and store operations come first, quick ones not at al
     { name: 'POST /slow', count: 100, overTenth: 4, overSecond: 2, p95Seconds: 0.1 },
   ])
 })
+
+for (const [before, typed, after] of [
+  ['a\r\nb\nc\rd', 'a\nb\nXc\nd', 'a\r\nb\nXc\rd'],
+  ['a\r\nb', 'a\nnew\nb', 'a\r\nnew\r\nb'],
+  ['a\r\nb', 'ab', 'ab'],
+  ['a\r\n\r\nb', 'a\nb', 'a\r\nb'],
+  ['a\r\nb', '', ''],
+  ['a\nb', 'a\nb\r', 'a\nb\r'],
+] as const) {
+  test(`line ends: ${JSON.stringify(before)}, typed into, becomes ${JSON.stringify(after)}`, () => {
+    assert.equal(withLineEndsOf(before, typed), after)
+    assert.equal(withLineEndsOf(before, withLineFeeds(before)), before)
+  })
+}

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { type Json, isNumber, numberIn, parseJson, printJson, sameJson, textOf } from '../../client/json.ts'
 import type { Field } from '../../client/types.ts'
 import { toRfc3339 } from '../../schema/dates.ts'
+import { withLineEndsOf, withLineFeeds } from '../../schema/line-ends.ts'
 
 export interface ControlProps {
   readonly id: string
@@ -48,7 +49,7 @@ function TextControl({ toText, toValue, ...props }: TextControlProps): JSX.Eleme
   const isNumeric = isNumber(value) || ['integer', 'double', 'biginteger', 'bigdecimal'].includes(field.type)
   const isTall = useRef(false)
   // not while it is typed into: another element would not have the focus
-  if (document.activeElement?.id !== id) isTall.current = text.length > 60 || text.includes('\n')
+  if (document.activeElement?.id !== id) isTall.current = text.length > 60 || /[\r\n]/.test(text)
   const common = {
     id,
     placeholder: value === null ? 'null' : 'not set',
@@ -63,9 +64,9 @@ function TextControl({ toText, toValue, ...props }: TextControlProps): JSX.Eleme
     return (
       <textarea
         {...common}
-        rows={Math.min(12, text.split('\n').length + 2)}
-        value={text}
-        onInput={(event) => accept(event.currentTarget.value)}
+        rows={Math.min(12, withLineFeeds(text).split('\n').length + 2)}
+        value={withLineFeeds(text)}
+        onInput={(event) => accept(withLineEndsOf(text, event.currentTarget.value))}
       />
     )
   }
