@@ -275,6 +275,27 @@ void suite('document form', () => {
     }
   })
 
+  test('form: a document that may not be found after it is saved is closed', async () => {
+    const own = { role: 'anyone', where: { field: 'owner', op: '=', rvalue: '$caller.principal' } }
+    const fields = { owner: { type: 'string' } }
+    await server().define('parcel', fields, { schema: { access: { ...ACCESS, find: [own] } } })
+    await insert(server(), 'parcel', [{ _id: '1', owner: 'ann' }])
+    await using visited = await visit()
+    const { page, open } = visited
+    await open('#/data/parcel?who=ann&doc="1"')
+    const panel = page.getByRole('complementary', { name: 'parcel 1' })
+    await panel.getByLabel('owner').fill('bob')
+    await panel.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved. You may not find the document.').waitFor()
+    await panel.waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Insert', exact: true }).click()
+    const fresh = page.getByRole('complementary', { name: 'New parcel' })
+    await fresh.getByLabel('owner').fill('cy')
+    await fresh.getByRole('button', { name: 'Insert' }).click()
+    await page.getByText('Inserted. You may not find the document.').waitFor()
+    await fresh.waitFor({ state: 'detached' })
+  })
+
   async function stored(id: string, version = '1.0.0'): Promise<Record<string, Json | undefined>> {
     const answer = await server().ask('GET', `/data/find/thing/${version}?Q=_id:${id}`)
     return answer.json.processed[0]

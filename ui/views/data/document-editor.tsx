@@ -104,13 +104,14 @@ export function DocumentEditor(props: DocumentEditorProps): JSX.Element {
   }
   const done = (written: Written, sent: Pick<Work, 'draft' | 'text'>): void => {
     const document = written.documents[0] ?? {}
-    showToast({ kind: 'done', text: isNew ? 'Inserted.' : 'Saved.' })
+    // row rules may hide the document as it is now; the service answers with an empty one then
+    const isFound = document['_id'] !== undefined
+    const text = isNew ? 'Inserted.' : 'Saved.'
+    showToast({ kind: 'done', text: isFound ? text : `${text} You may not find the document.` })
     onWritten()
-    if (isNew) {
-      isDone.current = true
-      change({ doc: printJson(document['_id'] ?? null), from: undefined })
-      return
-    }
+    isDone.current = isNew || !isFound
+    if (!isFound) return onClose()
+    if (isNew) return change({ doc: printJson(document['_id'] ?? null), from: undefined })
     setStored({ document, documentVersion: written.versions[0] ?? '' })
     setLeft(undefined)
     // what was typed while the service was writing stays
