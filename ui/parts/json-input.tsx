@@ -1,6 +1,6 @@
-/** A small part of a document as JSON. Text that is no JSON is marked, and changes nothing. */
+/** A small part of a document as JSON. Text that is no JSON is marked, and the form around it cannot be sent. */
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { type Json, parseJson, printJson } from '../client/json.ts'
 
 interface JsonInputProps {
@@ -11,16 +11,20 @@ interface JsonInputProps {
 
 export function JsonInput({ label, value, onChange }: JsonInputProps): JSX.Element {
   const [draft, setDraft] = useState<string>()
+  const element = useRef<HTMLTextAreaElement>(null)
   const isWrong = draft !== undefined && parsed(draft) === undefined
+  const problem = isWrong ? 'This is not valid JSON yet.' : ''
+  useEffect(() => element.current?.setCustomValidity(problem), [problem])
   return (
     <label class="wide">
       {label}
       <textarea
+        ref={element}
         rows={2}
         spellcheck={false}
         value={draft ?? printJson(value)}
         aria-invalid={isWrong}
-        title={isWrong ? 'This is not JSON yet.' : undefined}
+        title={problem || undefined}
         onInput={(event) => {
           const text = event.currentTarget.value
           setDraft(text)

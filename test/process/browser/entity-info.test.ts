@@ -227,6 +227,34 @@ onEveryStore(() => {
     ])
     assert.equal(info.comment, 'ours')
   })
+
+  test('hooks: JSON that is not finished is not left out silently', async () => {
+    const foreign = { name: 'queue', actions: ['insert'], configuration: { topic: 'a' } }
+    await define('play', { hooks: [foreign] })
+    await using visited = await visit()
+    const { page, open } = visited
+    await open('#/schemas/play?tab=edit')
+    const hook = group(page, 'Hook queue')
+    const configuration = hook.getByLabel('Configuration, of another program')
+    const check = page.getByRole('button', { name: 'Check' })
+    await hook.getByLabel('on update').check()
+    await configuration.fill('{"topic":"b"')
+    await check.click()
+    await configuration.and(page.locator(':focus')).waitFor()
+    await configuration.fill('{"topic":"b"}')
+    await check.click()
+    const saving = page.getByRole('button', { name: 'Save', exact: true })
+    await saving.waitFor()
+    // not after the check either
+    await configuration.fill('{"topic":"c"')
+    await saving.click()
+    await configuration.and(page.locator(':focus')).waitFor()
+    assert.deepEqual((await infoOf('play')).hooks, [foreign])
+    await configuration.fill('{"topic":"c"}')
+    await save(page, 'play')
+    const [written] = (await infoOf('play')).hooks
+    assert.deepEqual(written, { ...foreign, actions: ['insert', 'update'], configuration: { topic: 'c' } })
+  })
 })
 
 function group(page: Page, name: string | RegExp): Locator {

@@ -129,7 +129,15 @@ export function MetadataEditor(props: MetadataEditorProps): JSX.Element {
           {isBusy ? 'Working…' : 'Check'}
         </button>
         {checked?.dryRun?.changes === true && (
-          <button type="button" class="primary" disabled={isBusy} onClick={() => void run(false)}>
+          <button
+            type="button"
+            class="primary"
+            disabled={isBusy}
+            onClick={(event) => {
+              // a part that is no JSON yet is not in the text that was checked
+              if (event.currentTarget.form?.reportValidity() === true) void run(false)
+            }}
+          >
             Save
           </button>
         )}
