@@ -97,6 +97,10 @@ onEveryStore(() => {
       mimeType: 'application/x-ndjson',
       buffer: Buffer.from('{"_id":"blue","title":"Bluer"}\n{"_id":"new","title":"New"}\n{"_id":\n'),
     })
+    // what became of the file before is not said of this one
+    await dialog.getByText('teams.ndjson').waitFor()
+    assert.equal(await dialog.getByText('stored').count(), 0)
+    assert.equal(await dialog.getByRole('alert').count(), 0)
     await dialog.getByRole('checkbox', { name: 'Replace documents' }).check()
     await dialog.getByRole('button', { name: 'Import', exact: true }).click()
     await dialog.getByText('2 stored, 1 rejected.').waitFor()

@@ -43,6 +43,10 @@ export function ImportDialog({ target, file: dropped, onClose, onWritten }: Impo
   const choose = (next: File | undefined): void => {
     setFile(next)
     setFormat(undefined)
+    // what became of the file before says nothing about this one
+    setPhase('choosing')
+    setState(NOTHING_SENT)
+    setFailure(undefined)
   }
   const run = async (): Promise<void> => {
     if (!file || !format) return
