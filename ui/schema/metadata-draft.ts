@@ -84,7 +84,7 @@ export function withConstraint(field: JsonObject, name: string, value: Json | un
 export function constraintValue(kind: ConstraintKind, text: string): Json | undefined {
   const trimmed = text.trim()
   if (trimmed === '') return undefined
-  return kind === 'count' || kind === 'number' ? (numberIn(trimmed) ?? trimmed) : trimmed
+  return kind === 'count' || kind === 'number' ? (numberIn(trimmed) ?? trimmed) : text
 }
 
 /** The fields with one of them renamed, in its place. */

@@ -61,6 +61,7 @@ test('constraints: by type and place, exact, and gone when they are empty', () =
   assert.equal(printJson(constraintValue('number', ' 1.50 ')), '1.50')
   assert.equal(constraintValue('count', 'many'), 'many')
   assert.equal(constraintValue('text', ' '), undefined)
+  assert.equal(constraintValue('text', '^No\\. '), '^No\\. ', 'a space is a part of a pattern')
   const field = withConstraint({ type: 'string' }, 'maxLength', 4)
   assert.deepEqual(field, { type: 'string', constraints: { maxLength: 4 } })
   assert.deepEqual(withConstraint(field, 'maxLength', undefined), { type: 'string' })
