@@ -213,7 +213,7 @@ for (const [name, operation] of Object.entries(CANCELLED)) {
 /** The last statement of each connection that a store has. */
 const KINDS: Readonly<Record<string, RegExp>> = {
   'of requests': / from doc_/,
-  'of lookups': /^select 1$/,
+  'of lookups': /has_schema_privilege/,
   'of streams': / where id = any\(\$1\) order by id$/,
   'that ends statements': /pg_cancel_backend/,
   'that hears of others': /^listen smalt_/,
