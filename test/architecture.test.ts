@@ -94,6 +94,14 @@ function mayImport(folder: string, target: string): boolean {
   return MAY_IMPORT.get(folder)?.includes(target) ?? false
 }
 
+test('architecture: only the types of node:http are imported, because the module would load an HTTP client', () => {
+  const loading = files.filter((file) => {
+    const source = readFileSync(join(root, 'src', file), 'utf8')
+    return /^import (?!type )[^'"]*? from 'node:https?'/m.test(source)
+  })
+  assert.deepEqual(loading, [])
+})
+
 test('architecture: no module imports itself through others, not even its types', () => {
   const done = new Set<string>()
   const visit = (file: string, trail: readonly string[]): void => {

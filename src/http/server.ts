@@ -3,6 +3,7 @@ import type { RequestListener, Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { refuseOpenNetwork } from '../auth/open.ts'
 import { ServiceError, internalError } from '../base/errors.ts'
+import { httpModule } from '../base/http-module.ts'
 import { admit, identify } from './admission.ts'
 import { Aborted } from './body.ts'
 import { recheck, watchRights, withDeadline } from './caller-watch.ts'
@@ -21,9 +22,6 @@ import { sendReply } from './send/send-reply.ts'
 import { sendStream } from './send/send-stream.ts'
 import { serializePipelined } from './pipelined-requests.ts'
 import { spreadOverIterations } from './iterations.ts'
-
-// An import would run every getter of the module, and with them load a whole HTTP client that nothing here uses.
-const { createServer: createPlainServer } = process.getBuiltinModule('node:http')
 
 export interface RunningServer {
   readonly port: number
@@ -80,14 +78,16 @@ const CLIENT_CLOSED = 499
 
 /** Client certificates are checked with the other credentials, not in the handshake: a caller may have others. */
 function createServer(tls: Tls | undefined, listener: RequestListener): Server {
-  if (!tls) return createPlainServer(SETTINGS, listener)
-  const { createServer: createTlsServer } = process.getBuiltinModule('node:https')
+  if (!tls) return httpModule('http:').createServer(SETTINGS, listener)
   const { ca } = tls
   // a resumed session would reuse the certificate of its ticket without verifying it again
   const secureOptions = process.getBuiltinModule('node:crypto').constants.SSL_OP_NO_TICKET
   const certificates =
     ca === undefined ? {} : { requestCert: true, rejectUnauthorized: false, ca, secureOptions }
-  return createTlsServer({ ...SETTINGS, cert: tls.cert, key: tls.key, ...certificates }, listener)
+  return httpModule('https:').createServer(
+    { ...SETTINGS, cert: tls.cert, key: tls.key, ...certificates },
+    listener,
+  )
 }
 
 async function receive(listener: Listener, exchange: Exchange): Promise<void> {

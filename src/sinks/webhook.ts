@@ -1,8 +1,8 @@
 /** Sends events to a URL: signed, only to checked addresses, and within a time limit. */
 import { type LookupAddress, type LookupAllOptions, lookup as lookUp } from 'node:dns'
-import http, { type ClientRequest, type IncomingMessage } from 'node:http'
-import https from 'node:https'
+import type { ClientRequest, IncomingMessage } from 'node:http'
 import type { LookupFunction } from 'node:net'
+import { httpModule } from '../base/http-module.ts'
 import { isPrivateAddress } from './addresses.ts'
 import { MAX_CONCURRENT_SENDS } from './delivery/delivery-state.ts'
 import { hostOf } from './host.ts'
@@ -39,7 +39,7 @@ export function openWebhook(definition: WebhookDefinition, options: WebhookOptio
   const url = new URL(definition.url)
   const key = secretKey(definition.secret)
   if (!key) throw new Error(`the secret of the sink ${definition.name} is not valid`)
-  const client = url.protocol === 'https:' ? https : http
+  const client = httpModule(url.protocol)
   const agent = new client.Agent({ keepAlive: true, maxSockets: MAX_CONCURRENT_SENDS, timeout: 60_000 })
   const lookup = resolving(sharing(resolve), allowPrivateAddresses ? () => false : isPrivateAddress)
   const { address } = hostOf(url)

@@ -1,7 +1,7 @@
 /** `smalt ready`: asks the service of this configuration, on this machine, whether it is ready. */
 import { once } from 'node:events'
-import { type IncomingMessage, request } from 'node:http'
-import { request as secureRequest } from 'node:https'
+import type { IncomingMessage } from 'node:http'
+import { httpModule } from '../../base/http-module.ts'
 import type { Config, TlsFiles } from '../config/config.ts'
 import { ConfigError } from '../config/config-error.ts'
 import { EXIT, Exit } from '../exit.ts'
@@ -32,7 +32,9 @@ function reachable(host: string): string {
 async function ask(url: string, tls: TlsFiles | undefined): Promise<{ status: number; text: string }> {
   const signal = AbortSignal.timeout(WAIT_MS)
   // the certificate is for the names by which clients reach the service, and nothing secret is sent
-  const sent = tls ? secureRequest(url, { signal, rejectUnauthorized: false }) : request(url, { signal })
+  const sent = tls
+    ? httpModule('https:').request(url, { signal, rejectUnauthorized: false })
+    : httpModule('http:').request(url, { signal })
   sent.end()
   const [response] = (await once(sent, 'response')) as [IncomingMessage]
   let text = ''

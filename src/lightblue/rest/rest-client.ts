@@ -1,6 +1,6 @@
 /** Requests to a running Lightblue: JSON in, JSON out. Redirects are not followed, because they could carry credentials away. */
-import { type IncomingMessage, request as httpRequest } from 'node:http'
-import { request as httpsRequest } from 'node:https'
+import type { IncomingMessage } from 'node:http'
+import { httpModule } from '../../base/http-module.ts'
 import type { Json } from '../../base/json/json.ts'
 import { parseJson } from '../../base/json/parse-json.ts'
 import { SourceError } from '../source-error.ts'
@@ -70,8 +70,8 @@ async function exchange(
   const options = { method, headers: { ...headers, ...type }, timeout: IDLE_MS }
   const isSecure = target.startsWith('https:')
   const request = isSecure
-    ? httpsRequest(target, { ...options, ...tls }, resolve)
-    : httpRequest(target, options, resolve)
+    ? httpModule('https:').request(target, { ...options, ...tls }, resolve)
+    : httpModule('http:').request(target, options, resolve)
   request.on('error', reject)
   request.on('timeout', () => request.destroy(new Error(`no answer within ${IDLE_MS / 1000} s`)))
   request.end(sent)
