@@ -55,11 +55,16 @@ function bodyOf({ text }: Reply): Body {
   return { parts, length, bytes, encoding: bytes === length ? 'latin1' : 'utf8' }
 }
 
-function inOnePiece({ parts }: Body): string | Uint8Array {
-  return parts.length === 1 ? parts[0]! : parts.join('')
+function inOnePiece({ parts, encoding }: Body): string | Uint8Array {
+  if (parts.length === 1) return parts[0]!
+  if (parts.every((part) => typeof part === 'string')) return parts.join('')
+  return Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part, encoding) : part)))
 }
 
+/** Larger responses are counted, and have a time limit. */
 const LARGE = 64 * 1024
+/** Larger responses are sent in pieces. One write is faster than several, and copies so little without a pause. */
+const MAX_ONE_WRITE = 512 * 1024
 const LINGER_MS = 5_000
 
 /** Counts a large response until it is closed: all of it stays in memory until its last byte is sent. */
@@ -77,6 +82,11 @@ function memoryOf({ length, bytes }: Body): number {
 
 async function sendLarge({ response }: Exchange, body: Body, sending: Sending): Promise<void> {
   const timer = setTimeout(() => response.destroy(), timerMs(sending.longestMs)).unref()
+  if (body.bytes <= MAX_ONE_WRITE) {
+    // the connection is closed if the caller reads nothing of it for `stallTimeMs`, as with small responses
+    response.once('close', () => clearTimeout(timer)).end(inOnePiece(body), body.encoding)
+    return
+  }
   const outlet = { response, stallMs: sending.stallTimeMs }
   let isSent = true
   for (const chunk of chunksOf(body)) {

@@ -2,17 +2,18 @@
  * Cursors: where a page of a find ends, sealed with the secret of the store. Encryption hides the `_id` and the sort
  * values of the last document; authentication binds them to the find, so that a cursor serves no other one.
  */
-import { createCipheriv, createDecipheriv, createHmac, hash, hkdfSync, randomFillSync } from 'node:crypto'
-import { ServiceError } from '../../base/errors.ts'
-import type { Json } from '../../base/json/json.ts'
-import { parseTrusted } from '../../base/json/parse-trusted.ts'
-import { bindQuery } from '../../lang/parameters.ts'
-import { queryKey } from '../../lang/resolve/query-walk.ts'
-import { type DocumentsLink, linksOf } from '../../lang/resolve/scope.ts'
-import type { ReadPlan } from '../../plan/plan.ts'
-import { MAX_ID_BYTES } from '../../schema/id.ts'
-import type { Schema } from '../../schema/schema.ts'
-import { TYPES } from '../../schema/types.ts'
+import { createCipheriv, createDecipheriv, hash } from 'node:crypto'
+import { ServiceError } from '../../../base/errors.ts'
+import type { Json } from '../../../base/json/json.ts'
+import { parseTrusted } from '../../../base/json/parse-trusted.ts'
+import { bindQuery } from '../../../lang/parameters.ts'
+import { queryKey } from '../../../lang/resolve/query-walk.ts'
+import { type DocumentsLink, linksOf } from '../../../lang/resolve/scope.ts'
+import type { ReadPlan } from '../../../plan/plan.ts'
+import { MAX_ID_BYTES } from '../../../schema/id.ts'
+import type { Schema } from '../../../schema/schema.ts'
+import { TYPES } from '../../../schema/types.ts'
+import { NONCE_BYTES, SALT_BYTES, nextNonce, openingKey, sealingKey } from './keys.ts'
 
 /** The position of a document in the order of a find. */
 export interface Position {
@@ -38,31 +39,34 @@ interface CursorContext {
   readonly hidesId: boolean
 }
 
-/** The first byte of a cursor, so that its form can change. */
-const FORM = 1
-const SALT_BYTES = 16
+/** The first byte of a cursor, so that its form can change. Then follow the salt, the nonce, the content and its tag. */
+const FORM = 2
+const NONCE_AT = 1 + SALT_BYTES
+const CONTENT_AT = NONCE_AT + NONCE_BYTES
 const TAG_BYTES = 16
 const LENGTH_BYTES = 4
 
 export function cursorsOf(context: CursorContext): Cursors {
-  const root = rootKey(context.secret)
+  const { secret } = context
   const binding = bindingOf(context)
   return {
     seal(position) {
-      const salt = makeSalt()
-      const cipher = createCipheriv('aes-256-gcm', keyOf(root, salt), NONCE).setAAD(binding)
+      const { salt, key } = sealingKey(secret)
+      const nonce = nextNonce()
+      const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(binding)
       const sealed = [cipher.update(packed(position, context.hidesId)), cipher.final(), cipher.getAuthTag()]
-      return Buffer.concat([Buffer.of(FORM), salt, ...sealed]).toString('base64url')
+      return Buffer.concat([Buffer.of(FORM), salt, nonce, ...sealed]).toString('base64url')
     },
     open(cursor) {
       const bytes = Buffer.from(cursor, 'base64url')
       // Decoding skips characters that do not belong there.
-      const isWhole = bytes.toString('base64url') === cursor && bytes.length > 1 + SALT_BYTES + TAG_BYTES
+      const isWhole = bytes.toString('base64url') === cursor && bytes.length > CONTENT_AT + TAG_BYTES
       if (!isWhole || bytes[0] !== FORM) throw invalidCursor()
-      const salt = bytes.subarray(1, 1 + SALT_BYTES)
-      const decipher = createDecipheriv('aes-256-gcm', keyOf(root, salt), NONCE, { authTagLength: TAG_BYTES })
+      const key = openingKey(secret, bytes.subarray(1, NONCE_AT))
+      const nonce = bytes.subarray(NONCE_AT, CONTENT_AT)
+      const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
       decipher.setAAD(binding).setAuthTag(bytes.subarray(-TAG_BYTES))
-      const content = decipher.update(bytes.subarray(1 + SALT_BYTES, -TAG_BYTES))
+      const content = decipher.update(bytes.subarray(CONTENT_AT, -TAG_BYTES))
       try {
         decipher.final()
       } catch {
@@ -75,37 +79,6 @@ export function cursorsOf(context: CursorContext): Cursors {
       return [...sortValues, last]
     },
   }
-}
-
-/** Each cursor has a key of its own, made with its salt, so that the nonce never repeats for a key. */
-const NONCE = Buffer.alloc(12)
-
-function keyOf(root: Buffer, salt: Buffer): Buffer {
-  return createHmac('sha256', root).update(salt).digest()
-}
-
-/** Derived once, which costs more than to seal a cursor. A process has one secret, until its store is replaced. */
-let known: { readonly secret: string; readonly key: Buffer } | undefined
-
-function rootKey(secret: string): Buffer {
-  if (known?.secret !== secret) {
-    known = { secret, key: Buffer.from(hkdfSync('sha256', secret, '', 'smalt cursor', 32)) }
-  }
-  return known.key
-}
-
-/** Random bytes for many salts at a time: each call of the generator costs more than a salt. */
-const pool = Buffer.alloc(256 * SALT_BYTES)
-let used = pool.length
-
-function makeSalt(): Buffer {
-  if (used === pool.length) {
-    randomFillSync(pool)
-    used = 0
-  }
-  const salt = Buffer.from(pool.subarray(used, used + SALT_BYTES))
-  used += SALT_BYTES
-  return salt
 }
 
 /**
