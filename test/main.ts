@@ -1,75 +1,120 @@
 /**
- * Runs all tests: first those that share the machine, then those that measure time or growth, one file at a time. A
- * file that failed runs once more, alone: a machine that was busy for a moment is not a fault of the change at hand.
- * What fails twice fails the run; what failed once is listed at the end, because it may be a race.
+ * Runs all tests: first those that share the machine, then those that measure time or growth, one file at a time. Most
+ * files share a process with others (`support/group.ts`). A file that failed runs once more, in a process of its own: a
+ * machine that was busy for a moment is not a fault of the change at hand. What fails twice fails the run; what failed
+ * once is listed at the end, because it may be a race.
  */
 import { execFileSync } from 'node:child_process'
-import { relative } from 'node:path'
+import { globSync } from 'node:fs'
+import { matchesGlob, relative, resolve } from 'node:path'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
 import { fileURLToPath } from 'node:url'
 import { globalSetup, globalTeardown } from './support/global-setup.ts'
+import { writeGroups } from './support/group.ts'
 import { PROGRAM_VARIABLE } from './support/program.ts'
 
-const TIMEOUT_MS = 600_000
 const SLOWEST = 20
 
 interface Tier {
   readonly name: string
   readonly concurrency: number
-  readonly files: { readonly globPatterns: string[] } | { readonly files: string[] }
+  readonly timeoutMs: number
+  /** Files that have a process of their own. */
+  readonly alone: readonly string[]
+  /** Files that share processes, and the number of processes. */
+  readonly grouped: readonly string[]
+  readonly groups: number
 }
+
+/** They record the statements of all services of their process. */
+const RECORDERS = ['test/store/postgres-shapes.test.ts', 'test/store/postgres-shared-writes.test.ts']
 
 const SHARED: Tier = {
   name: 'shared',
   concurrency: 4,
-  files: {
-    globPatterns: [
-      'test/*.test.ts',
-      'test/{unit,service,store,property}/**/*.test.ts',
-      'test/process/!(standstill|growth)/**/*.test.ts',
-    ],
-  },
+  timeoutMs: 1_800_000,
+  alone: ['test/{property,process}/**/*.test.ts', ...RECORDERS],
+  grouped: ['test/*.test.ts', 'test/{unit,service,store}/**/*.test.ts'],
+  groups: 20,
 }
 
 const MEASURED: Tier = {
   name: 'measured',
   concurrency: 1,
-  files: { globPatterns: ['test/process/{standstill,growth}/**/*.test.ts'] },
+  timeoutMs: 600_000,
+  alone: ['test/process/{standstill,growth}/**/*.test.ts'],
+  grouped: [],
+  groups: 0,
 }
 
 /** What an event of the runner says; the types of Node.js do not have all of it yet. */
-interface Failed {
+interface Ended {
   readonly name: string
+  readonly nesting: number
   readonly file?: string
   readonly entryFile?: string
+  readonly details: { readonly duration_ms: number }
 }
 
 /** Files in which a test failed, with the names of those tests. */
 type Failures = ReadonlyMap<string, readonly string[]>
 
-async function runTier({ name, concurrency, files }: Tier): Promise<Failures> {
+async function runTier(tier: Tier): Promise<Failures> {
+  const { name, concurrency, timeoutMs } = tier
   process.stdout.write(`\n— ${name} —\n`)
-  const failures = new Map<string, string[]>()
   // not by `globalSetupPath`, which a second run in one process ignores
   await globalSetup()
-  const events = run({ ...files, concurrency, timeout: TIMEOUT_MS })
-  events.on('test:fail', (failed: Failed) => {
-    // `file` is where the test is defined, which may be a module that several files import
-    const path = relative('', failed.entryFile ?? failed.file ?? failed.name)
-    failures.set(path, [...(failures.get(path) ?? []), failed.name])
-  })
-  const seconds = new Map<string, number>()
-  events.on('test:summary', ({ file, duration_ms: ms }) => {
-    if (file !== undefined) seconds.set(file, ms / 1_000)
-  })
+  const alone = globSync(tier.alone).filter((file) => name !== SHARED.name || !isMeasured(file))
+  const grouped = globSync(tier.grouped).filter((file) => !alone.includes(file))
+  const groups = writeGroups(grouped.sort(), tier.groups)
+  const events = run({ files: [...groups.keys(), ...alone.sort()], concurrency, timeout: timeoutMs })
+  const outcome = collect(events, groups)
   for await (const text of events.compose(new spec())) process.stdout.write(text as string)
   await globalTeardown()
-  const slowest = [...seconds].toSorted(([, one], [, other]) => other - one).slice(0, SLOWEST)
+  const slowest = [...outcome.seconds].toSorted(([, one], [, other]) => other - one).slice(0, SLOWEST)
   process.stdout.write(`\nslowest files of ${name}:\n`)
   for (const [file, spent] of slowest)
     process.stdout.write(`${spent.toFixed(0).padStart(6)} s  ${relative('', file)}\n`)
-  return failures
+  return outcome.failures
+}
+
+function isMeasured(file: string): boolean {
+  return MEASURED.alone.some((pattern) => matchesGlob(file, pattern))
+}
+
+/** Collects how each file ended. In a group, the tests of a file are reported before its suite. */
+function collect(events: ReturnType<typeof run>, groups: ReadonlyMap<string, readonly string[]>) {
+  const failures = new Map<string, readonly string[]>()
+  const seconds = new Map<string, number>()
+  const ofGroup = new Map<string, string[]>()
+  events.on('test:fail', (event: Ended) => {
+    const { name, nesting } = event
+    // `file` is where the test is defined, which may be a module that several files import
+    const entry = event.entryFile ?? event.file ?? name
+    const members = groups.get(entry)
+    if (!members) {
+      const path = relative('', entry)
+      failures.set(path, [...(failures.get(path) ?? []), name])
+    } else if (nesting > 0) {
+      ofGroup.set(entry, [...(ofGroup.get(entry) ?? []), name])
+    } else if (members.includes(resolve(name))) {
+      failures.set(name, ofGroup.get(entry) ?? [name])
+      ofGroup.delete(entry)
+    } else {
+      // the process has ended too early: nobody knows which of its files is to blame
+      for (const member of members) failures.set(relative('', member), [name])
+    }
+  })
+  for (const kind of ['test:pass', 'test:fail'] as const) {
+    events.on(kind, ({ name, nesting, entryFile = '', details }: Ended) => {
+      if (nesting === 0 && groups.has(entryFile)) seconds.set(name, details.duration_ms / 1_000)
+    })
+  }
+  events.on('test:summary', ({ file, duration_ms: ms }) => {
+    if (file !== undefined && !groups.has(file)) seconds.set(file, ms / 1_000)
+  })
+  return { failures, seconds }
 }
 
 function list(title: string, failures: Failures): void {
@@ -91,7 +136,7 @@ buildProgram()
 const first = new Map([...(await runTier(SHARED)), ...(await runTier(MEASURED))])
 if (first.size > 0) {
   list('failed, and runs again:', first)
-  const again = await runTier({ name: 'again', concurrency: 1, files: { files: [...first.keys()] } })
+  const again = await runTier({ ...MEASURED, name: 'again', alone: [...first.keys()] })
   list('failed once:', new Map([...first].filter(([file]) => !again.has(file))))
   if (again.size > 0) {
     list('failed twice:', again)

@@ -8,10 +8,10 @@ import { chanceFrom } from '../support/seeded.ts'
 import { freshDatabase } from '../support/postgres.ts'
 import { SEED } from '../support/seed.ts'
 import { type SmaltProcess, startSmalt } from '../support/smalt-process.ts'
-import { chooseStore } from '../support/store-kind.ts'
+import { useStore } from '../support/store-kind.ts'
 import { ENTITY, changedCount, checkEvents, follow, nextChange, thingMetadata } from './events-world.ts'
 
-chooseStore('postgres')
+useStore('postgres')
 
 const WRITES = 10_000
 const CLIENTS = 12

@@ -10,9 +10,9 @@ import { blocksOf } from '../process/docs/page.ts'
 import { NEARBY, eventually, sinkTo, taker } from '../service/http/sinks-kitchen.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { ADMIN, EVERYTHING, codeOf, metadataDocument, openServiceAt } from '../support/service.ts'
-import { chooseStore, freshPlace } from '../support/store-kind.ts'
+import { useStore, freshPlace } from '../support/store-kind.ts'
 
-chooseStore('postgres')
+useStore('postgres')
 const BOUNDED = { timeout: 400_000 }
 
 const [OWN_DATABASE, OWN_SCHEMA, ...FURTHER] = blocksOf('docs/how-to/run-on-postgresql.md')

@@ -14,7 +14,7 @@ import { SEED } from '../support/seed.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import type { JsonObject } from '../../src/base/json/json.ts'
 import { ADMIN, metadataDocument, openTestService } from '../support/service.ts'
-import { chooseStore, freshPlace } from '../support/store-kind.ts'
+import { useStore, freshPlace } from '../support/store-kind.ts'
 import { CANARIES, FIELD_CANARY, exercise } from './postgres-exercise.ts'
 import { exerciseReferences } from './references.ts'
 import { recordStatements } from './record-statements.ts'
@@ -29,7 +29,7 @@ import {
   functionsIn,
 } from './sql-shapes.ts'
 
-chooseStore('postgres')
+useStore('postgres')
 const test = testUnlessOnCitus('joins')
 const recorded = recordStatements()
 let withCanaries: readonly string[] = []

@@ -27,10 +27,10 @@ import {
   metadataDocument,
   openServiceAt,
 } from '../support/service.ts'
-import { chooseStore, directoryOf, freshPlace } from '../support/store-kind.ts'
+import { useStore, directoryOf, freshPlace } from '../support/store-kind.ts'
 import { SCHEMA, find, insert } from './contract.ts'
 
-chooseStore('sqlite')
+useStore('sqlite')
 
 test('sqlite columns: simple fields have columns by their forms, arrays and `_id` have none', () => {
   const paths = [

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { ADMIN, documentsOf, openTestService } from '../support/service.ts'
-import { chooseStore, directoryOf } from '../support/store-kind.ts'
+import { useStore, directoryOf } from '../support/store-kind.ts'
 
-chooseStore('sqlite')
+useStore('sqlite')
 
 const MANY = 600
 const INDEX = { name: 'text', kind: 'text', fields: [{ field: 'title' }] }

@@ -28,6 +28,13 @@ export function chooseStore(kind: StoreKind): void {
   chosen = kind
 }
 
+/** To be called by a file whose tests all use this store, wherever they are outside of `onEveryStore`. */
+export function useStore(kind: StoreKind): void {
+  chooseStore(kind)
+  // other files may run in this process before and after
+  before(() => chooseStore(kind))
+}
+
 /** Registers the tests and hooks of `define` once for each kind of store: a suite each, one after the other. */
 export function onEveryStore(define: (kind: StoreKind) => void): void {
   for (const kind of STORES) {
@@ -35,9 +42,14 @@ export function onEveryStore(define: (kind: StoreKind) => void): void {
       // once for what `define` computes now, once for when the tests run
       chooseStore(kind)
       before(() => chooseStore(kind))
-      // a service that is shared beyond the suite would run these tests on another store, and they would pass
-      after(() => assert.ok(opened.has(kind), `no store was opened on ${kind}`))
+      after(() => {
+        // tests that follow outside of the suite, in this file or another one, are on SQLite
+        chooseStore('sqlite')
+        // a service that is shared beyond the suite would run these tests on another store, and they would pass
+        assert.ok(opened.has(kind), `no store was opened on ${kind}`)
+      })
       define(kind)
+      chooseStore('sqlite')
     })
   }
 }

@@ -9,9 +9,9 @@ import {
   metadataDocument,
   openServiceAt,
 } from '../../support/service.ts'
-import { chooseStore, freshPlace } from '../../support/store-kind.ts'
+import { useStore, freshPlace } from '../../support/store-kind.ts'
 
-chooseStore('postgres')
+useStore('postgres')
 
 test('access: a process that is behind shows no field of a version it does not know', async () => {
   await using place = await freshPlace()

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { NEARBY, eventually, sinkTo, taker } from '../http/sinks-kitchen.ts'
 import { ADMIN, metadataDocument, openServiceAt } from '../../support/service.ts'
-import { chooseStore, freshPlace } from '../../support/store-kind.ts'
+import { useStore, freshPlace } from '../../support/store-kind.ts'
 
-chooseStore('postgres')
+useStore('postgres')
 
 const HOOKS = [{ name: 'all', actions: ['insert'] }]
 
