@@ -1,0 +1,83 @@
+/** Pairs of old and new elements, compared with a search that is too slow for long arrays but plainly right. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { Json, JsonObject } from '../../../src/base/json/json.ts'
+import type { ArrayField, Element } from '../../../src/schema/field.ts'
+import { pairElements } from '../../../src/schema/pair-elements.ts'
+import { compiledSchema } from '../../support/schema.ts'
+import { SEED } from '../../support/seed.ts'
+
+fc.configureGlobal({ seed: SEED })
+
+const ELEMENT = { v: { type: 'integer' }, w: { type: 'integer' } }
+const schema = compiledSchema('t', {
+  values: { type: 'array', items: { type: 'integer' } },
+  objects: { type: 'array', items: { type: 'object', fields: ELEMENT } },
+  named: {
+    type: 'array',
+    items: {
+      type: 'object',
+      fields: { ...ELEMENT, id: { type: 'integer', constraints: { 'element-identity': true } } },
+    },
+  },
+})
+
+const small = fc.integer({ min: 0, max: 3 })
+const optional = fc.option(small, { nil: undefined })
+const object = fc.record({ v: small, w: optional }).map(withoutUndefined)
+const named = fc.record({ id: optional, v: small }).map(withoutUndefined)
+
+const KINDS: readonly [field: string, value: fc.Arbitrary<Json>, identityOf?: (value: JsonObject) => Json][] =
+  [
+    ['values', small],
+    ['objects', object],
+    ['named', named, ({ id = null }) => id],
+  ]
+
+for (const [field, value, identity] of KINDS) {
+  test(`pair elements: ${field} are paired by identity, then by content, then in order`, () => {
+    const { element } = schema.root.fields.get(field) as ArrayField
+    const array = fc.array(value, { maxLength: 8 })
+    // most changes of an array leave its beginning as it is
+    const changes = fc
+      .tuple(array, array, array)
+      .map(([kept, old, fresh]) => [kept.concat(old), kept.concat(fresh)])
+    fc.assert(
+      fc.property(changes, ([old, fresh]) => {
+        assert.deepEqual(pairElements(old!, fresh!, element as Element), expected(old!, fresh!, identity))
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+}
+
+/** Each element takes the first old one that is left and fits, in rounds. */
+function expected(
+  old: readonly Json[],
+  fresh: readonly Json[],
+  identityOf: ((value: JsonObject) => Json) | undefined,
+): readonly (number | undefined)[] {
+  const pairs: (number | undefined)[] = fresh.map(() => undefined)
+  const round = (fits: (before: Json, after: Json) => boolean): void => {
+    for (const [i, after] of fresh.entries()) {
+      const found = old.findIndex((before, k) => !pairs.includes(k) && fits(before, after))
+      if (pairs[i] === undefined && found !== -1) pairs[i] = found
+    }
+  }
+  if (identityOf) {
+    const identity = (value: Json): Json => identityOf(value as JsonObject)
+    round((before, after) => identity(after) !== null && identity(before) === identity(after))
+  }
+  round((before, after) => keyOf(before) === keyOf(after))
+  if (!identityOf) round(() => true)
+  return pairs
+}
+
+function keyOf(value: Json): string {
+  return JSON.stringify(typeof value === 'object' ? Object.entries(value!).sort() : value)
+}
+
+function withoutUndefined(members: Readonly<Record<string, number | undefined>>): JsonObject {
+  return Object.fromEntries(Object.entries(members).filter(([, each]) => each !== undefined)) as JsonObject
+}
