@@ -71,6 +71,8 @@ interface Saving extends GeneratingFor {
 }
 
 const STEPS_PER_DOCUMENT = 50
+/** Of the stored document, which is parsed, carried over, compared, checked and printed. */
+const STEPS_PER_CHARACTER = 4
 
 function idOf({ root }: Schema): SimpleField {
   return root.fields.get('_id') as SimpleField
@@ -84,7 +86,7 @@ function itemFor(sent: Json, saving: Saving): SaveItem {
     ...(query && { query }),
     change: (stored, draw) =>
       during(saving.work, () => {
-        spend(STEPS_PER_DOCUMENT + 2 * (stored?.text.length ?? 0))
+        spend(STEPS_PER_DOCUMENT + STEPS_PER_CHARACTER * (stored?.text.length ?? 0))
         return stored ? replace(stored, sent, { ...saving, draw }) : create(sent, { ...saving, draw })
       }),
   }
