@@ -18,7 +18,7 @@ export function pairElements(
   const identity = identityOf(element, isHidden)
   const isMoved = identity.length > 0 ? () => true : changedPositions(old, fresh, { element, isHidden })
   const unpaired = new Set(old.keys().filter(isMoved))
-  const unpairedFresh = [...fresh.keys().filter(isMoved)]
+  const unpairedFresh = fresh.keys().filter(isMoved).toArray()
   for (const i of fresh.keys()) if (!isMoved(i)) pairs[i] = i
   const pairBy = (keyOf: KeyOf): void => {
     // Descending, so that `pop` removes the first position of a key.
