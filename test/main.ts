@@ -11,8 +11,8 @@ import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
 import { fileURLToPath } from 'node:url'
 import { globalSetup, globalTeardown } from './support/global-setup.ts'
-import { writeGroups } from './support/group.ts'
 import { PROGRAM_VARIABLE } from './support/program.ts'
+import { writeGroups } from './support/write-groups.ts'
 
 const SLOWEST = 20
 
@@ -71,6 +71,7 @@ async function runTier(tier: Tier): Promise<Failures> {
   const events = run({ files: [...groups.keys(), ...alone.sort()], concurrency, timeout: timeoutMs })
   const outcome = collect(events, groups)
   for await (const text of events.compose(new spec())) process.stdout.write(text as string)
+  outcome.addMissing()
   await globalTeardown()
   const slowest = [...outcome.seconds].toSorted(([, one], [, other]) => other - one).slice(0, SLOWEST)
   process.stdout.write(`\nslowest files of ${name}:\n`)
@@ -114,7 +115,16 @@ function collect(events: ReturnType<typeof run>, groups: ReadonlyMap<string, rea
   events.on('test:summary', ({ file, duration_ms: ms }) => {
     if (file !== undefined && !groups.has(file)) seconds.set(file, ms / 1_000)
   })
-  return { failures, seconds }
+  return {
+    failures,
+    seconds,
+    /** To be called at the end: a file that ends its process hides the files of its group that follow. */
+    addMissing() {
+      for (const file of [...groups.values()].flat().map((path) => relative('', path))) {
+        if (!seconds.has(file) && !failures.has(file)) failures.set(file, ['it did not run'])
+      }
+    },
+  }
 }
 
 function list(title: string, failures: Failures): void {
