@@ -6,7 +6,7 @@
  */
 import { execFileSync } from 'node:child_process'
 import { globSync } from 'node:fs'
-import { matchesGlob, relative, resolve } from 'node:path'
+import { relative, resolve } from 'node:path'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
 import { fileURLToPath } from 'node:url'
@@ -28,24 +28,34 @@ interface Tier {
 }
 
 /** They record the statements of all services of their process. */
-const RECORDERS = ['test/store/postgres-shapes.test.ts', 'test/store/postgres-shared-writes.test.ts']
-
-const SHARED: Tier = {
-  name: 'shared',
-  concurrency: 4,
-  timeoutMs: 1_800_000,
-  alone: ['test/{property,process}/**/*.test.ts', ...RECORDERS],
-  grouped: ['test/*.test.ts', 'test/{unit,service,store}/**/*.test.ts'],
-  groups: 20,
-}
+const RECORDERS = [
+  'test/service/reference-statements.test.ts',
+  'test/store/postgres-shapes.test.ts',
+  'test/store/postgres-shared-writes.test.ts',
+]
 
 const MEASURED: Tier = {
   name: 'measured',
   concurrency: 1,
   timeoutMs: 600_000,
-  alone: ['test/process/{standstill,growth}/**/*.test.ts'],
+  alone: filesAt('test/process/{standstill,growth}/**/*.test.ts'),
   grouped: [],
   groups: 0,
+}
+
+const SHARED: Tier = {
+  name: 'shared',
+  concurrency: 4,
+  timeoutMs: 900_000,
+  alone: [...filesAt('test/{property,process}/**/*.test.ts', MEASURED.alone), ...RECORDERS],
+  grouped: filesAt('test/{*.test.ts,{unit,service,store}/**/*.test.ts}', RECORDERS),
+  groups: 20,
+}
+
+function filesAt(pattern: string, except: readonly string[] = []): readonly string[] {
+  return globSync(pattern)
+    .filter((file) => !except.includes(file))
+    .sort()
 }
 
 /** What an event of the runner says; the types of Node.js do not have all of it yet. */
@@ -65,10 +75,8 @@ async function runTier(tier: Tier): Promise<Failures> {
   process.stdout.write(`\n— ${name} —\n`)
   // not by `globalSetupPath`, which a second run in one process ignores
   await globalSetup()
-  const alone = globSync(tier.alone).filter((file) => name !== SHARED.name || !isMeasured(file))
-  const grouped = globSync(tier.grouped).filter((file) => !alone.includes(file))
-  const groups = writeGroups(grouped.sort(), tier.groups)
-  const events = run({ files: [...groups.keys(), ...alone.sort()], concurrency, timeout: timeoutMs })
+  const groups = writeGroups(tier.grouped, tier.groups)
+  const events = run({ files: [...groups.keys(), ...tier.alone], concurrency, timeout: timeoutMs })
   const outcome = collect(events, groups)
   for await (const text of events.compose(new spec())) process.stdout.write(text as string)
   outcome.addMissing()
@@ -78,10 +86,6 @@ async function runTier(tier: Tier): Promise<Failures> {
   for (const [file, spent] of slowest)
     process.stdout.write(`${spent.toFixed(0).padStart(6)} s  ${relative('', file)}\n`)
   return outcome.failures
-}
-
-function isMeasured(file: string): boolean {
-  return MEASURED.alone.some((pattern) => matchesGlob(file, pattern))
 }
 
 /** Collects how each file ended. In a group, the tests of a file are reported before its suite. */

@@ -1,18 +1,23 @@
 /** Removes hidden members, members that this version of the schema does not define, and array sizes from a value. */
 import { type Json, type JsonObject, isArray, isObject } from '../base/json/json.ts'
-import type { Field, ObjectField } from './field.ts'
+import type { Element, Field, ObjectField } from './field.ts'
 import { isOfOtherVersion } from './kind.ts'
 
 export function definedPart(value: Json, field: Field, isHidden?: (field: Field) => boolean): Json {
   if (field.kind === 'array' && isArray(value))
-    return value
-      .filter((each) => !isOfOtherVersion(each, field.element))
-      .map((each) => definedPart(each, field.element, isHidden))
+    return definedElements(value, field.element).map((each) => definedPart(each, field.element, isHidden))
   if (field.kind !== 'object' || !isObject(value)) return value
   const members: Record<string, Json> = {}
   for (const [name, each, member] of definedMembers(value, field, isHidden))
     members[name] = definedPart(each, member, isHidden)
   return members
+}
+
+/** The elements of an array that are part of it. */
+export function definedElements(values: readonly Json[], element: Element): readonly Json[] {
+  return values.some((each) => isOfOtherVersion(each, element))
+    ? values.filter((each) => !isOfOtherVersion(each, element))
+    : values
 }
 
 /** The members of an object that are part of it, each with its name and its field. */

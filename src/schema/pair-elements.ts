@@ -2,8 +2,7 @@
 import { type Json, isArray, isNumber, isObject, member, sameJson } from '../base/json/json.ts'
 import { spend } from '../base/work/work.ts'
 import type { Element, Field } from './field.ts'
-import { isOfOtherVersion } from './kind.ts'
-import { definedMember, definedMembers } from './known.ts'
+import { definedElements, definedMember, definedMembers } from './known.ts'
 
 type IsHidden = (field: Field) => boolean
 
@@ -16,14 +15,14 @@ export function pairElements(
 ): readonly (number | undefined)[] {
   const pairs: (number | undefined)[] = fresh.map(() => undefined)
   const identity = identityOf(element, isHidden)
-  const isMoved = identity.length > 0 ? () => true : changedPositions(old, fresh, { element, isHidden })
-  const unpaired = new Set(old.keys().filter(isMoved))
-  const unpairedFresh = fresh.keys().filter(isMoved).toArray()
-  for (const i of fresh.keys()) if (!isMoved(i)) pairs[i] = i
+  const needsSearch = identity.length > 0 ? () => true : searchedPositions(old, fresh, { element, isHidden })
+  const unpaired = new Set(old.keys().filter(needsSearch))
+  const searched = fresh.keys().filter(needsSearch).toArray()
+  for (const i of fresh.keys()) if (!needsSearch(i)) pairs[i] = i
   const pairBy = (keyOf: KeyOf): void => {
     // Descending, so that `pop` removes the first position of a key.
     const positions = positionsByKey(old, [...unpaired].toReversed(), keyOf)
-    for (const i of unpairedFresh) {
+    for (const i of searched) {
       const key = pairs[i] === undefined ? keyOf(fresh[i]!) : undefined
       const position = key === undefined ? undefined : positions.get(key)?.pop()
       if (position === undefined) continue
@@ -40,7 +39,7 @@ export function pairElements(
   // Without identities, elements that remain on both sides are paired in order: their content changed.
   if (identity.length === 0) {
     const remaining = [...unpaired].values()
-    for (const i of unpairedFresh) pairs[i] ??= remaining.next().value
+    for (const i of searched) pairs[i] ??= remaining.next().value
   }
   return pairs
 }
@@ -57,7 +56,7 @@ interface Comparison {
  * changes concern few elements: if no element equals one of those that changed, the search would pair all others in
  * place. Elements before the first change are always paired in place.
  */
-function changedPositions(
+function searchedPositions(
   old: readonly Json[],
   fresh: readonly Json[],
   { element, isHidden }: Comparison,
@@ -70,11 +69,15 @@ function changedPositions(
   }
   spend(fresh.length)
   const [first = Infinity] = changed
-  const isAlone = (value: Json | undefined): boolean =>
-    value === undefined || old.every((each, i) => i < first || changed.has(i) || !isSame(each, value))
-  if (changed.size <= MAX_IN_PLACE && [...changed].every((i) => isAlone(old[i]) && isAlone(fresh[i])))
-    return (position) => changed.has(position)
-  return (position) => position >= first
+  const equalsNoOther = (value: Json | undefined): boolean => {
+    if (value === undefined) return true
+    spend(old.length)
+    return old.every((each, i) => i < first || changed.has(i) || !isSame(each, value))
+  }
+  const isInPlace =
+    changed.size <= MAX_IN_PLACE &&
+    [...changed].every((i) => equalsNoOther(old[i]) && equalsNoOther(fresh[i]))
+  return isInPlace ? (position) => changed.has(position) : (position) => position >= first
 }
 
 /** Each of them is compared with all others. */
@@ -114,7 +117,7 @@ function identityKey(value: Json, identity: readonly string[]): string | undefin
 
 /** Whether two values have the same content key. */
 function sameContent(a: Json, b: Json, field: Field, isHidden?: IsHidden): boolean {
-  if (sameJson(a, b)) return true
+  if (a === b) return true
   if (field.kind === 'array' && isArray(a) && isArray(b)) {
     const before = definedElements(a, field.element)
     const after = definedElements(b, field.element)
@@ -123,7 +126,7 @@ function sameContent(a: Json, b: Json, field: Field, isHidden?: IsHidden): boole
       before.every((each, i) => sameContent(each, after[i]!, field.element, isHidden))
     )
   }
-  if (field.kind !== 'object' || !isObject(a) || !isObject(b)) return false
+  if (field.kind !== 'object' || !isObject(a) || !isObject(b)) return sameJson(a, b)
   let count = 0
   for (const name of Object.keys(a)) {
     const inner = definedMember(a, name, field, isHidden)
@@ -149,12 +152,6 @@ function contentKey(value: Json, field: Field, isHidden?: IsHidden): string {
     ([name, each, inner]) => `${JSON.stringify(name)}:${contentKey(each, inner, isHidden)}`,
   )
   return `{${keys.join(',')}}`
-}
-
-function definedElements(values: readonly Json[], element: Element): readonly Json[] {
-  return values.some((each) => isOfOtherVersion(each, element))
-    ? values.filter((each) => !isOfOtherVersion(each, element))
-    : values
 }
 
 function canonical(value: Json): string {

@@ -10,7 +10,20 @@ export function registerFiles(files: readonly string[]): void {
   for (const file of files) {
     void suite(relative('', file), async () => {
       before(() => chooseStore('sqlite'))
-      await import(file)
+      await load(file)
     })
+  }
+}
+
+const LOAD_MS = 120_000
+
+/** A file that waits at its top level for ever would keep all others from being run. */
+async function load(file: string): Promise<void> {
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new Error(`${file} did not load within ${LOAD_MS} ms`)), LOAD_MS)
+  try {
+    await Promise.race([import(file), late])
+  } finally {
+    clearTimeout(timer)
   }
 }

@@ -2,7 +2,7 @@
 import { after } from 'node:test'
 import type { StoreKind } from '../../src/store/store.ts'
 import { type TestService, type TestServiceOptions, openTestService } from './service.ts'
-import { storeKind } from './store-kind.ts'
+import { markOpened, storeKind } from './store-kind.ts'
 
 export interface Tenant extends TestService {
   /** Nobody else has one of this name. */
@@ -19,6 +19,7 @@ export function shareService(options: TestServiceOptions = {}): () => Promise<Te
   return async () => {
     const service = opened.get(storeKind()) ?? openTestService(options)
     opened.set(storeKind(), service)
+    markOpened(storeKind())
     return { ...(await service), entity: `t${++tenants}`, [Symbol.asyncDispose]: async () => undefined }
   }
 }

@@ -28,10 +28,8 @@ export function chooseStore(kind: StoreKind): void {
   chosen = kind
 }
 
-/** To be called by a file whose tests all use this store, wherever they are outside of `onEveryStore`. */
+/** To be called by a file whose tests all use this store, and that has no `onEveryStore`. */
 export function useStore(kind: StoreKind): void {
-  chooseStore(kind)
-  // other files may run in this process before and after
   before(() => chooseStore(kind))
 }
 
@@ -41,7 +39,10 @@ export function onEveryStore(define: (kind: StoreKind) => void): void {
     void suite(`on ${kind}`, () => {
       // once for what `define` computes now, once for when the tests run
       chooseStore(kind)
-      before(() => chooseStore(kind))
+      before(() => {
+        chooseStore(kind)
+        opened.delete(kind)
+      })
       after(() => {
         // tests that follow outside of the suite, in this file or another one, are on SQLite
         chooseStore('sqlite')
@@ -54,8 +55,13 @@ export function onEveryStore(define: (kind: StoreKind) => void): void {
   }
 }
 
-export async function freshPlace(kind: StoreKind = chosen): Promise<Place> {
+/** To be called where a test uses a store that was opened before. */
+export function markOpened(kind: StoreKind): void {
   opened.add(kind)
+}
+
+export async function freshPlace(kind: StoreKind = chosen): Promise<Place> {
+  markOpened(kind)
   return kind === 'sqlite' ? freshDirectory() : freshSchema()
 }
 

@@ -1,4 +1,4 @@
-/** Sends one response: a small one in one write, a large one in pieces, within the shared limit of unsent bytes. */
+/** Sends one response: in one write up to 512 KiB, beyond that in pieces, within the shared limit of unsent bytes. */
 import { timerMs } from '../../base/work/timer.ts'
 import { type Exchange, headersOf } from '../exchange.ts'
 import { writePieces } from './backpressure.ts'
@@ -63,7 +63,10 @@ function inOnePiece({ parts, encoding }: Body): string | Uint8Array {
 
 /** Larger responses are counted, and have a time limit. */
 const LARGE = 64 * 1024
-/** Larger responses are sent in pieces. One write is faster than several, and copies so little without a pause. */
+/**
+ * Responses up to this size are sent in one write, which is faster than several; copying so many bytes is no noticeable
+ * pause.
+ */
 const MAX_ONE_WRITE = 512 * 1024
 const LINGER_MS = 5_000
 
@@ -81,6 +84,7 @@ function memoryOf({ length, bytes }: Body): number {
 }
 
 async function sendLarge({ response }: Exchange, body: Body, sending: Sending): Promise<void> {
+  if (response.destroyed) return
   const timer = setTimeout(() => response.destroy(), timerMs(sending.longestMs)).unref()
   if (body.bytes <= MAX_ONE_WRITE) {
     // the connection is closed if the caller reads nothing of it for `stallTimeMs`, as with small responses

@@ -60,6 +60,34 @@ for (const [what, field, element] of CONTENTS) {
   ])
 }
 
+/** Elements that differ in their deepest member only. */
+const DEEP = 40
+const deepSchema = compiledSchema('deep', {
+  lines: { type: 'array', items: { type: 'object', fields: nestedFields(DEEP) } },
+})
+
+testGrowth('depth of elements', [
+  [
+    'pairElements: the last four change',
+    4,
+    (n) => {
+      const lines = (last: number): Json[] => many(400, (i) => nestedMembers(n, i < 396 ? i : -last * i))
+      const { element } = deepSchema.root.fields.get('lines') as ArrayField
+      const [before, after] = [lines(1), lines(2)]
+      return () => pairElements(before, after, element)
+    },
+  ],
+])
+
+function nestedFields(depth: number): JsonObject {
+  const below: JsonObject = depth === 0 ? {} : { m: { type: 'object', fields: nestedFields(depth - 1) } }
+  return { leaf: { type: 'integer' }, ...below }
+}
+
+function nestedMembers(depth: number, leaf: number): JsonObject {
+  return depth === 0 ? { leaf } : { leaf: 0, m: nestedMembers(depth - 1, leaf) }
+}
+
 const FAULTY: readonly Case[] = [
   ['wrong values', 20_000, (n) => preparing({ numbers: many(n, () => 'x') })],
   ['unknown fields', 10_000, (n) => preparing(Object.fromEntries(many(n, (i) => [`u${i}`, 1])))],

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { Json, JsonObject } from '../../../src/base/json/json.ts'
-import type { ArrayField } from '../../../src/schema/field.ts'
+import { type Json, type JsonObject, isObject } from '../../../src/base/json/json.ts'
+import type { ArrayField, Field } from '../../../src/schema/field.ts'
 import { pairElements } from '../../../src/schema/pair-elements.ts'
 import { compiledSchema } from '../../support/schema.ts'
 import { SEED } from '../../support/seed.ts'
@@ -21,6 +21,19 @@ const schema = compiledSchema('t', {
       fields: { ...ELEMENT, id: { type: 'integer', constraints: { 'element-identity': true } } },
     },
   },
+  nested: {
+    type: 'array',
+    items: {
+      type: 'object',
+      fields: {
+        v: { type: 'integer' },
+        hidden: { type: 'integer' },
+        inner: { type: 'object', fields: { hidden: { type: 'integer' }, w: { type: 'integer' } } },
+        list: { type: 'array', items: { type: 'integer' } },
+        free: { type: 'any' },
+      },
+    },
+  },
 })
 
 /** Few values repeat often, many seldom. */
@@ -29,11 +42,26 @@ const optional = fc.option(small, { nil: undefined })
 const object = fc.record({ v: small, w: optional }).map(withoutUndefined)
 const named = fc.record({ id: optional, v: small }).map(withoutUndefined)
 
+/** Hidden members, sizes of arrays, and members that the schema does not define are no content. */
+const nested = fc
+  .record({
+    v: small,
+    hidden: optional,
+    unknown: optional,
+    inner: fc.record({ hidden: optional, w: fc.integer({ min: 0, max: 1 }) }).map(withoutUndefined),
+    list: fc.array(fc.integer({ min: 0, max: 1 }), { maxLength: 2 }),
+    'list#': optional,
+    free: fc.constantFrom({ a: 1, b: 2 }, { b: 2, a: 1 }, 1),
+  })
+  .map(withoutUndefined)
+const isHidden = ({ name }: Field): boolean => name === 'hidden'
+
 const KINDS: readonly [field: string, value: fc.Arbitrary<Json>, identityOf?: (value: JsonObject) => Json][] =
   [
     ['values', small],
     ['objects', object],
     ['named', named, ({ id = null }) => id],
+    ['nested', nested],
   ]
 
 for (const [field, value, identity] of KINDS) {
@@ -50,7 +78,7 @@ for (const [field, value, identity] of KINDS) {
     )
     fc.assert(
       fc.property(changes, ([old, fresh]) => {
-        assert.deepEqual(pairElements(old, fresh, element), expected(old, fresh, identity))
+        assert.deepEqual(pairElements(old, fresh, element, isHidden), expected(old, fresh, identity))
       }),
       { numRuns: 2_000 },
     )
@@ -80,9 +108,12 @@ function expected(
 }
 
 function keyOf(value: Json): string {
-  return JSON.stringify(typeof value === 'object' ? Object.entries(value!).sort() : value)
+  return JSON.stringify(value, (key, each: Json) => {
+    if (key === 'hidden' || key === 'unknown' || key.endsWith('#')) return undefined
+    return isObject(each) ? Object.fromEntries(Object.entries(each).sort()) : each
+  })
 }
 
-function withoutUndefined(members: Readonly<Record<string, number | undefined>>): JsonObject {
+function withoutUndefined(members: Readonly<Record<string, Json | undefined>>): JsonObject {
   return Object.fromEntries(Object.entries(members).filter(([, each]) => each !== undefined)) as JsonObject
 }
