@@ -109,12 +109,14 @@ async function find(
   // Never repeated: documents may have been passed on already.
   const once = { bounds, isSnapshot: true, mayRepeat: false, kind }
   if (read.residual) return await inTransaction(connections, (each) => findWithin(each, plan, finding), once)
+  const { plans } = read
   const found = await pipelining.run({
     kind,
     bounds,
+    plans,
     pipelined: (session): Promise<Found | undefined> => findPage(session, plan, finding),
     alone: (timed) =>
-      connections.with((each) => timed(() => findAtOnce(each, plan, finding)), { bounds, kind }),
+      connections.with((each) => timed(() => findAtOnce(each, plan, finding)), { bounds, kind, plans }),
   })
   if (found) return found
   // Too large to be collected in memory; nothing was passed on, so the page is read again in pieces.

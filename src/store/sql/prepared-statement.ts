@@ -13,6 +13,8 @@ export interface WrittenRead {
   readonly count: () => PreparedStatement
   /** The part of the query that cannot be pushed down. */
   readonly residual?: Query<FieldRef>
+  /** Whether the page is best read in the same way for all values, so that planning it once suffices. */
+  readonly hasOnePlan?: boolean
 }
 
 export interface BoundRead {

@@ -11,6 +11,7 @@ import { LostError, UnreachableError, isLost, stateOf } from './failures.ts'
 import { WAIT_MS, patiently } from './time-limit.ts'
 import { type LeasedPipeline, createPipeline } from './pipeline.ts'
 import { PIPELINES } from './pipeline-pool.ts'
+import { choosePlans } from './plan-choice.ts'
 import type { Location } from './location.ts'
 import { type Row, backendOf, breakOff, transactionStatus } from './driver.ts'
 import {
@@ -82,9 +83,14 @@ export function openConnections(location: Location, onError: (error: unknown) =>
   }
   const shares = createShares(location.poolSize)
   const shared = <T>(work: (connection: Connection) => Promise<T>, charge: Charge): Promise<T> =>
-    withShare(shares.main, holderOf(charge), () => run(pools.main, work, charge.bounds))
-  const run = <T>(pool: pg.Pool, work: (connection: Connection) => Promise<T>, bounds?: Bounds): Promise<T> =>
+    withShare(shares.main, holderOf(charge), () => run(pools.main, work, charge))
+  const run = <T>(
+    pool: pg.Pool,
+    work: (connection: Connection) => Promise<T>,
+    { bounds, plans = 'auto' }: Charge,
+  ): Promise<T> =>
     withClient(pool, (client) => {
+      choosePlans(client, plans)
       const connection = connectionOn(client, { names, cancel })
       return bounds ? connection.within(bounds, () => work(connection)) : work(connection)
     })
@@ -151,7 +157,7 @@ export function openConnections(location: Location, onError: (error: unknown) =>
     },
     query: (statement, bounds = ORDINARY) => shared((connection) => connection.query(statement), { bounds }),
     quick: {
-      query: (statement, bounds) => run(pools.quick, (connection) => connection.query(statement), bounds),
+      query: (statement, bounds) => run(pools.quick, (connection) => connection.query(statement), { bounds }),
     },
     async lookUpAll(statements, timeLimitMs) {
       const client = await clientOf(pools.lookups)

@@ -4,13 +4,14 @@ import type { Statement } from '../../sql/fragment.ts'
 import { isLost, stateOf } from './failures.ts'
 import { collectRows } from './collect-rows.ts'
 import { type Row, sendingTogether } from './driver.ts'
+import { type PlanChoice, choosePlans } from './plan-choice.ts'
 import type { Latency } from './statement-latency.ts'
 import type { StatementNames } from './statement-names.ts'
 
 /** Only for statements that read: one that fails here, for whatever reason, is repeated on another connection. */
 export interface Pipeline {
   /** Rejects only with `NotPipelined`. */
-  query(statement: Statement, latency: Latency): Promise<readonly Row[]>
+  query(statement: Statement, latency: Latency, plans?: PlanChoice): Promise<readonly Row[]>
   /** The number of statements without a result yet. */
   readonly inFlight: number
   /** The number of statements that have ended. */
@@ -65,10 +66,11 @@ export function createPipeline(client: pg.PoolClient, names: StatementNames): Pi
   }
 
   return {
-    async query({ text, values }, latency) {
+    async query({ text, values }, latency, plans = 'auto') {
       if (inFlight === 0) startHead()
       inFlight++
       sendTogether()
+      choosePlans(client, plans)
       try {
         const statement = { text, values, name: names.nameOf(text) }
         const rows = await collectRows(client, statement, {

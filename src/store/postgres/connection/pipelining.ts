@@ -7,6 +7,7 @@ import type { Bounds } from '../../bounds.ts'
 import type { SqlSession } from './connection.ts'
 import { type LeasedPipeline, NotPipelined } from './pipeline.ts'
 import { createPipelinePool } from './pipeline-pool.ts'
+import type { PlanChoice } from './plan-choice.ts'
 import { createStatementLatencies } from './statement-latency.ts'
 
 export interface Pipelining extends Disposable {
@@ -17,6 +18,7 @@ interface Find<T> {
   /** Finds of one kind take about the same time, so their latency is measured together. */
   readonly kind: string
   readonly bounds: Bounds
+  readonly plans?: PlanChoice | undefined
   /** Must have no effect before it ends, because it may be abandoned halfway and repeated with `alone`. */
   readonly pipelined: (session: SqlSession) => Promise<T>
   /** The same on a connection of its own. */
@@ -56,12 +58,12 @@ export function createPipelining(lease: () => Promise<LeasedPipeline>): Pipelini
 
   return {
     async run(find) {
-      const { kind, bounds, pipelined } = find
+      const { kind, bounds, plans, pipelined } = find
       const latency = bounds.timeLimitMs < MIN_TIME_LIMIT_MS ? undefined : latencies.pipelinable(kind)
       const pipeline = latency && pool.pipelineFor(aloneInFlight)
       if (!pipeline) return await runAlone(find)
       try {
-        return await pipelined({ query: (statement) => pipeline.query(statement, latency) })
+        return await pipelined({ query: (statement) => pipeline.query(statement, latency, plans) })
       } catch (error) {
         if (!(error instanceof NotPipelined)) throw error
         return await runAlone(find)

@@ -6,6 +6,7 @@ import { type FairQueue, type Release, createFairQueue } from '../../../base/wor
 import { callerLeft } from '../../../base/work/work.ts'
 import type { Bounds } from '../../bounds.ts'
 import { createCallerActivity } from '../../../base/work/caller-activity.ts'
+import type { PlanChoice } from './plan-choice.ts'
 import { WAIT_MS } from './time-limit.ts'
 
 /** Whom work on a connection is charged to, and what it may take. */
@@ -16,6 +17,8 @@ export interface Charge {
   readonly holder?: Shareholder | undefined
   /** Work of one kind takes about the same time, so the last one tells whether the next one will be slow. */
   readonly kind?: string | undefined
+  /** How PostgreSQL plans its statements, which are not in a transaction; `auto` when absent. */
+  readonly plans?: PlanChoice | undefined
 }
 
 type Shareholder = Pick<Bounds, 'getSignal' | 'work'> & { readonly caller?: string | undefined }

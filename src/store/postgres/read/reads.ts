@@ -32,6 +32,7 @@ import { POSTGRES } from '../../sql/postgres-dialect.ts'
 import { filterTerms, where } from '../../sql/where.ts'
 import type { Table } from '../schema/catalogue.ts'
 import type { Row } from '../connection/connections.ts'
+import type { PlanChoice } from '../connection/plan-choice.ts'
 import { textIndexAt } from './index-conditions.ts'
 import { columnsOf, idKey } from '../schema/indexes.ts'
 import { searchByIndex } from '../schema/word-search.ts'
@@ -49,6 +50,8 @@ export interface ReadStatements {
   readonly count: () => Statement
   /** If present, `page` returns all candidates, and page and count must be computed from the matches. */
   readonly residual?: Residual
+  /** How the page is planned. */
+  readonly plans?: PlanChoice
 }
 
 export function readStatements(plan: ReadPlan, table: Table): ReadStatements {
@@ -64,8 +67,8 @@ export function preparedStatements(plan: ReadPlan, table: Table): ReadStatements
 const writeOnce = writtenOnce(write)
 
 function bound(written: WrittenRead, plan: ReadPlan): ReadStatements {
-  const { residual } = written
-  const read = bindRead(written, plan)
+  const { residual, hasOnePlan = false } = written
+  const read: ReadStatements = { ...bindRead(written, plan), plans: hasOnePlan ? 'generic' : 'auto' }
   return residual ? { ...read, residual: residualTest(bindQuery(residual, plan.arguments ?? [])) } : read
 }
 
@@ -94,14 +97,16 @@ function write(plan: ReadPlan, present: Table): WrittenRead {
   // The count reads all matches, too.
   const isReadByIndex = search !== undefined && plan.counted && !isByRelevance && !table.isDistributed
   const from = isReadByIndex ? unordered(sorted.from(all), table, name) : sorted.from(terms)
+  const hasOnePlan = condition === undefined && isWalk(read, table, ranges)
   const rows =
     ranges.length === 0
       ? sql`${from} order by ${order(plan, table, sorted)}${window(read)}`
-      : rowsOfRanges(read, table, { ranges, sorted, ...(condition && { condition }) })
+      : rowsOfRanges(read, table, { ranges, sorted, hasOnePlan, ...(condition && { condition }) })
   return {
     page: prepare(writing.finish(sql`select ${columns}${rows}`), POSTGRES.placeholder),
     count: () => prepare(count, POSTGRES.placeholder),
     ...(residual && { residual }),
+    hasOnePlan,
   }
 }
 
@@ -137,6 +142,17 @@ function rangesOf(plan: ReadPlan, table: Table, { to }: SortedRows): readonly Ke
   return rangesAfter(keys, servedKeys(plan, table.indexes.values()))
 }
 
+/** Whether a page without a condition only follows an index: then that is the best way for all values. */
+function isWalk(
+  { sort, to, joins = [] }: ReadPlan,
+  table: Table,
+  [first, ...others]: readonly KeysetRange[],
+): boolean {
+  const own = sort.findIndex(isOwnId)
+  const isServed = others.length > 0 && first!.fixed === (own === -1 ? sort.length : own)
+  return isServed && to !== undefined && joins.length === 0 && !table.isDistributed
+}
+
 /** The engine reads ranges one after the other, until the page is full: with a limit in each, never in parallel. */
 function rowsOfRanges(
   plan: ReadPlan,
@@ -145,21 +161,35 @@ function rowsOfRanges(
     ranges,
     sorted,
     condition,
+    hasOnePlan,
   }: {
     readonly ranges: readonly KeysetRange[]
     readonly sorted: SortedRows
     readonly condition?: Fragment
+    readonly hasOnePlan: boolean
   },
 ): Fragment {
   const terms = condition ? [sql`(${condition})`] : []
   const rows = ({ condition: isAfter, fixed }: KeysetRange): Fragment =>
     sql`${sorted.from(terms, [isAfter])} order by ${order(plan, table, sorted, fixed)}`
   if (ranges.length === 1) return sql`${rows(ranges[0]!)}${window(plan)}`
-  const limit = window({ from: 0, ...(plan.to !== undefined && { to: plan.to }) })
+  const limit = hasOnePlan
+    ? raw(` limit ${leastPower(plan.to! + 1)}`)
+    : window({ from: 0, ...(plan.to !== undefined && { to: plan.to }) })
   // Each row is copied several times, so it has only the columns that are selected; joins may read any other.
   const columns = raw(plan.joins?.length || plan.withSources ? '*' : 'id, version, doc, paths')
   const selects = ranges.map((each) => sql`(select ${columns}${rows(each)}${limit})`)
   return sql` from (${join(selects, ' union all ')}${window(plan)}) as ${raw(table.name)}`
+}
+
+/**
+ * A limit that stands in the text: for one that is not known yet, the planner expects a tenth of all rows, and may rather
+ * sort the table. It is a power of two, so that pages of many sizes share a statement, and reading ends at the limit of the page.
+ */
+function leastPower(rows: number): number {
+  let limit = 128
+  while (limit < rows) limit *= 2
+  return limit
 }
 
 /** Selects the keys, versions and sizes of the documents that a query matches; with a residual, the documents too. */
