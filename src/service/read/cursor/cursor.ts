@@ -4,6 +4,7 @@
  */
 import { createCipheriv, createDecipheriv, hash } from 'node:crypto'
 import { ServiceError } from '../../../base/errors.ts'
+import { SizedCache } from '../../../base/sized-cache.ts'
 import type { Json } from '../../../base/json/json.ts'
 import { parseTrusted } from '../../../base/json/parse-trusted.ts'
 import { bindQuery } from '../../../lang/parameters.ts'
@@ -54,31 +55,54 @@ export function cursorsOf(context: CursorContext): Cursors {
       const { salt, key } = sealingKey(secret)
       const nonce = nextNonce()
       const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(binding)
-      const sealed = [cipher.update(packed(position, context.hidesId)), cipher.final(), cipher.getAuthTag()]
-      return Buffer.concat([Buffer.of(FORM), salt, nonce, ...sealed]).toString('base64url')
+      const content = packed(position, context.hidesId)
+      const sealed = [cipher.update(content), cipher.final(), cipher.getAuthTag()]
+      const cursor = Buffer.concat([Buffer.of(FORM), salt, nonce, ...sealed]).toString('base64url')
+      newest.set(cursor, { secret, binding, content }, cursor.length)
+      return cursor
     },
     open(cursor) {
-      const bytes = Buffer.from(cursor, 'base64url')
-      // Decoding skips characters that do not belong there.
-      const isWhole = bytes.toString('base64url') === cursor && bytes.length > CONTENT_AT + TAG_BYTES
-      if (!isWhole || bytes[0] !== FORM) throw invalidCursor()
-      const key = openingKey(secret, bytes.subarray(1, NONCE_AT))
-      const nonce = bytes.subarray(NONCE_AT, CONTENT_AT)
-      const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
-      decipher.setAAD(binding).setAuthTag(bytes.subarray(-TAG_BYTES))
-      const content = decipher.update(bytes.subarray(CONTENT_AT, -TAG_BYTES))
-      try {
-        decipher.final()
-      } catch {
-        throw invalidCursor()
-      }
-      const { id, sortValues } = unpacked(content)
+      const { id, sortValues } = unpacked(contentOf(cursor, { secret, binding }))
       const last = TYPES[context.read.idType].cast(id)
       // The entity was removed since, and made again with another type of `_id`.
       if (last === undefined) throw invalidCursor()
       return [...sortValues, last]
     },
   }
+}
+
+interface Lock {
+  readonly secret: string
+  readonly binding: Buffer
+}
+
+/** The cursors that this process has sealed or opened last: the next page usually begins at one of them. */
+const newest = new SizedCache<string, Lock & { readonly content: Buffer }>(256 * 1024)
+
+function contentOf(cursor: string, lock: Lock): Buffer {
+  const known = newest.get(cursor)
+  if (known?.secret === lock.secret && known.binding.equals(lock.binding)) return known.content
+  const content = unseal(cursor, lock)
+  newest.set(cursor, { ...lock, content }, cursor.length)
+  return content
+}
+
+function unseal(cursor: string, { secret, binding }: Lock): Buffer {
+  const bytes = Buffer.from(cursor, 'base64url')
+  // Decoding skips characters that do not belong there.
+  const isWhole = bytes.toString('base64url') === cursor && bytes.length > CONTENT_AT + TAG_BYTES
+  if (!isWhole || bytes[0] !== FORM) throw invalidCursor()
+  const key = openingKey(secret, bytes.subarray(1, NONCE_AT))
+  const nonce = bytes.subarray(NONCE_AT, CONTENT_AT)
+  const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
+  decipher.setAAD(binding).setAuthTag(bytes.subarray(-TAG_BYTES))
+  const content = decipher.update(bytes.subarray(CONTENT_AT, -TAG_BYTES))
+  try {
+    decipher.final()
+  } catch {
+    throw invalidCursor()
+  }
+  return content
 }
 
 /**
