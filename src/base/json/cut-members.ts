@@ -1,4 +1,4 @@
-/** Removes members from the text of a JSON object without parsing it, many times faster than parsing and printing. */
+/** Removes members from the text of a JSON object, or picks them, without parsing it: many times faster than parsing. */
 
 import {
   CLOSE_BRACE,
@@ -10,8 +10,23 @@ import {
   endOfString,
 } from './json-text.ts'
 
-/** Accepts only text that `JSON.stringify` printed: it has no white space, and one way to escape each key. */
+/** The object without these members. */
 export function memberCutter(names: Iterable<string>): (text: string) => string {
+  const locate = memberLocator(names)
+  return (text) => cutMembers(text, locate(text))
+}
+
+/** The object with only these members. */
+export function memberPicker(names: Iterable<string>): (text: string) => string {
+  const locate = memberLocator(names)
+  return (text) => {
+    const present = locate(text).filter(({ start }) => start !== NONE)
+    return `{${present.map(({ start, end }) => text.slice(start + 1, end)).join(',')}}`
+  }
+}
+
+/** Accepts only text that `JSON.stringify` printed: it has no white space, and one way to escape each key. */
+function memberLocator(names: Iterable<string>): (text: string) => readonly Member[] {
   const keys = [...names].map((name) => `${JSON.stringify(name)}:`)
   const keySet = new Set(keys)
   const canUseHints = keys.length <= MAX_HINTED_KEYS && !keys.some(isAmbiguous)
@@ -19,7 +34,7 @@ export function memberCutter(names: Iterable<string>): (text: string) => string 
   let previous: readonly Member[] = keys.map((key) => ({ key, start: NONE, end: NONE }))
   return (text) => {
     previous = (canUseHints ? locateByHints(text, previous) : undefined) ?? scanMembers(text, keySet)
-    return cutMembers(text, previous)
+    return previous
   }
 }
 

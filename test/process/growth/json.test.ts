@@ -1,5 +1,5 @@
 /** Reading JSON, of callers and of our own, and everything that looks at its text. */
-import { memberCutter } from '../../../src/base/json/cut-members.ts'
+import { memberCutter, memberPicker } from '../../../src/base/json/cut-members.ts'
 import { cloneJson, pointer, sameJson } from '../../../src/base/json/json.ts'
 import { parseTrusted } from '../../../src/base/json/parse-trusted.ts'
 import { parseJson } from '../../../src/base/json/parse-json.ts'
@@ -78,6 +78,15 @@ testGrowth('memberCutter', [
       const cut = memberCutter(many(n, (i) => `absent${i}`))
       const text = flat(JSON.stringify(members(2_000)))
       return () => cut(text)
+    },
+  ],
+  [
+    'picked members',
+    250,
+    (n) => {
+      const pick = memberPicker(many(n, (i) => `m${i * 2}`))
+      const text = flat(JSON.stringify(members(2_000)))
+      return () => pick(text)
     },
   ],
 ])

@@ -1,8 +1,9 @@
-/** Removing members from JSON text gives the same result as parsing, removing and printing. */
+/** Removing members from JSON text, or picking them, gives the same result as parsing, removing and printing. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { memberCutter } from '../../../src/base/json/cut-members.ts'
+import { memberCutter, memberPicker } from '../../../src/base/json/cut-members.ts'
+import { parseTrusted } from '../../../src/base/json/parse-trusted.ts'
 import { SEED } from '../../support/seed.ts'
 
 const ROWS: readonly (readonly [text: string, names: readonly string[], expected: string])[] = [
@@ -46,7 +47,7 @@ test('cut: the result does not depend on previous documents', () => {
   }
 })
 
-test('cut: random documents lose exactly the named members, in any order of documents', () => {
+test('cut, pick: random documents keep or lose exactly the named members, in any order of documents', () => {
   const syntax = fc.string({
     unit: fc.constantFrom('{', '}', '[', ']', ',', ':', '"', '\\', 'a', 'b'),
     maxLength: 6,
@@ -60,9 +61,13 @@ test('cut: random documents lose exactly the named members, in any order of docu
   const documents = fc.array(fc.dictionary(name, json, { noNullPrototype: true }), { maxLength: 5 })
   const property = fc.property(documents, fc.uniqueArray(name, { maxLength: 3 }), (values, names) => {
     const cut = memberCutter(names)
+    const pick = memberPicker(names)
     for (const value of values) {
-      const expected = Object.fromEntries(Object.entries(value).filter(([key]) => !names.includes(key)))
-      assert.equal(cut(JSON.stringify(value)), JSON.stringify(expected))
+      const text = JSON.stringify(value)
+      const others = Object.entries(value).filter(([key]) => !names.includes(key))
+      assert.equal(cut(text), JSON.stringify(Object.fromEntries(others)))
+      const named = Object.entries(value).filter(([key]) => names.includes(key))
+      assert.deepEqual(parseTrusted(pick(text)), Object.fromEntries(named))
     }
   })
   fc.assert(property, { seed: SEED, numRuns: 5_000 })

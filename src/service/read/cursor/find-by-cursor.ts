@@ -1,6 +1,8 @@
 /** Finds a page by cursor: keyset pagination over the sort and `_id`. */
-import { type Work, during, spendParsing } from '../../../base/work/work.ts'
+import { memberPicker } from '../../../base/json/cut-members.ts'
 import { parseTrusted } from '../../../base/json/parse-trusted.ts'
+import { memoized } from '../../../base/memo.ts'
+import { type Work, during, spendParsing } from '../../../base/work/work.ts'
 import { sortValues } from '../../../lang/evaluate/order.ts'
 import { sortsByOthers } from '../../../lang/resolve/scope.ts'
 import type { ReadPlan, StoredDocument } from '../../../plan/plan.ts'
@@ -84,5 +86,18 @@ function positionOf({ id, text, joined = [] }: StoredDocument, sort: ReadPlan['s
   const sources = joined.slice(joined.length - others).map(({ documents }) => documents)
   spendParsing(sources.reduce((sum, each) => sum + (each?.length ?? 0), text.length))
   const parsed = sources.map((each) => (each === null ? undefined : parseTrusted(each)))
-  return { id, sortValues: sortValues(parseTrusted(text), sort, parsed) }
+  const sorted = parseTrusted(membersOf(sort)?.(text) ?? text)
+  return { id, sortValues: sortValues(sorted, sort, parsed) }
 }
+
+/** Picks the members of a document that a sort looks at; undefined if it has to look at all of them. */
+const membersOf = memoized((sort: ReadPlan['sort']) => {
+  const names: string[] = []
+  for (const { field } of sort) {
+    if (field.joined) continue
+    const [name] = field.steps
+    if (field.score || field.up > 0 || typeof name !== 'string' || name === '*') return undefined
+    names.push(name)
+  }
+  return memberPicker(names)
+})
