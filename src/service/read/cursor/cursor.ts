@@ -105,11 +105,31 @@ function unseal(cursor: string, { secret, binding }: Lock): Buffer {
   return content
 }
 
+/** Pages of a prepared find share its sort and its query; without arguments, they share their binding. */
+function bindingOf(context: CursorContext): Buffer {
+  const { schema, requestTime, read } = context
+  const { query, sort, asOf, arguments: given = [] } = read
+  if (given.length > 0 || requestTime !== undefined || asOf !== undefined) return digestOf(context)
+  const known = bindings.get(sort)
+  if (known && known.schema === schema && known.query === query) return known.binding
+  const binding = digestOf(context)
+  bindings.set(sort, { schema, query, binding })
+  return binding
+}
+
+interface Bound {
+  readonly schema: Schema
+  readonly query: ReadPlan['query'] | undefined
+  readonly binding: Buffer
+}
+
+const bindings = new WeakMap<ReadPlan['sort'], Bound>()
+
 /**
  * A digest of what decides which documents come in which order: entity, version, query, row rules of the caller, sort
  * and time. `{"$now": true}` in the query means another time in each request, and is the same query.
  */
-function bindingOf({ schema, read, requestTime }: CursorContext): Buffer {
+function digestOf({ schema, read, requestTime }: CursorContext): Buffer {
   const { query, arguments: given = [], sort, asOf = null } = read
   const sorted = sort.map(({ field, descending }) => {
     const type = field.field.kind === 'simple' ? field.field.type.name : field.field.kind
