@@ -5,7 +5,7 @@ import type { ReadPlan } from '../../../plan/plan.ts'
 import type { SqlValue } from '../../sql/fragment.ts'
 import type { BoundRead } from '../../sql/prepared-statement.ts'
 import type { Found, OnDocument } from '../../store.ts'
-import { type Statements, type StoredRow, storedFrom } from './reads.ts'
+import { JOINED_FROM, type Statements, type StoredRow, storedFrom } from './reads.ts'
 
 /** Reads one page, and the count of all matches where the page does not show it. */
 export function readPage(
@@ -55,7 +55,9 @@ function rowsOf(
 }
 
 /** The size of a document and of the documents joined to it. */
-function lengthOf([, , text, ...joined]: StoredRow): number {
+function lengthOf(row: StoredRow): number {
+  if (row.length === JOINED_FROM) return row[2].length
+  const [, , text, ...joined] = row
   return joined.reduce((length, each) => length + (each?.length ?? 0), text.length)
 }
 

@@ -57,8 +57,14 @@ export function createStatements(database: DatabaseSync, capacity = 500): Statem
 /** A row of `storedColumns`, followed by the joined columns. */
 export type StoredRow = readonly [id: string, version: number, text: string, ...joined: (string | null)[]]
 
-export function storedFrom([id, version, text, ...joined]: StoredRow): StoredDocument {
-  return joined.length === 0 ? { id, version, text } : { id, version, text, joined: joinedFrom(joined) }
+/** Where the joined columns begin. */
+export const JOINED_FROM = 3
+
+export function storedFrom(row: StoredRow): StoredDocument {
+  // a pattern with a rest would make a list for every row, which is mostly empty
+  if (row.length === JOINED_FROM) return { id: row[0], version: row[1], text: row[2] }
+  const [id, version, text, ...joined] = row
+  return { id, version, text, joined: joinedFrom(joined) }
 }
 
 /**
