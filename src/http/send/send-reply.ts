@@ -88,7 +88,11 @@ async function sendLarge({ response }: Exchange, body: Body, sending: Sending): 
   const timer = setTimeout(() => response.destroy(), timerMs(sending.longestMs)).unref()
   if (body.bytes <= MAX_ONE_WRITE) {
     // the connection is closed if the caller reads nothing of it for `stallTimeMs`, as with small responses
-    response.once('close', () => clearTimeout(timer)).end(inOnePiece(body), body.encoding)
+    response.once('close', () => clearTimeout(timer))
+    // node would copy the text to put it behind the headers; two strings are written together without that
+    response.cork()
+    response.flushHeaders()
+    response.end(inOnePiece(body), body.encoding)
     return
   }
   const outlet = { response, stallMs: sending.stallTimeMs }
