@@ -79,14 +79,18 @@ export const foldings: () => ReadonlyMap<number, number> = once(() => {
   return map
 })
 
-/** All letters with case are in the first two planes. */
+/** All letters with case are in the first two planes. One text for each character would take twice the time. */
 function lettersWithCase(): readonly string[] {
-  const characters: string[] = []
+  let text = ''
   for (const [first, last] of setOf([[0x1, 0x1ffff]])) {
-    for (let point = first; point <= last; point++) characters.push(String.fromCodePoint(point))
+    for (let start = first; start <= last; start += BLOCK) {
+      text += String.fromCodePoint(...pointsOf([start, Math.min(start + BLOCK - 1, last)]))
+    }
   }
-  return characters.join('').match(/\p{Changes_When_Casemapped}/gu) ?? []
+  return text.match(/\p{Changes_When_Casemapped}/gu) ?? []
 }
+
+const BLOCK = 4096
 
 /** Each letter with case variants, with all letters that have the same folding. */
 const variantsByLetter: () => ReadonlyMap<number, readonly number[]> = once(() => {
