@@ -4,7 +4,9 @@
  */
 import type { Writable } from 'node:stream'
 import pg from 'pg'
+import { memoized } from '../../../base/memo.ts'
 import type { SqlValue, Statement } from '../../sql/fragment.ts'
+import { createPreparedRoom } from './statement-names.ts'
 
 /** Columns in the server's text format. */
 export type Row = readonly (string | null)[]
@@ -23,8 +25,11 @@ interface Wire {
     readonly valueMapper: (value: SqlValue) => string | null
   }): void
   execute(): void
+  close(closed: { readonly type: 'S'; readonly name: string }): void
   sync(): void
+  /** Texts by name, until the server has answered, and from then on. */
   readonly submittedNamedStatements: Record<string, string>
+  readonly parsedStatements: Record<string, string>
 }
 
 interface Listener {
@@ -59,6 +64,7 @@ export class RawQuery extends pg.Query<string[]> {
   prepare(wire: Wire): void {
     const { text, name, values } = this
     if (!this.hasBeenParsed(wire)) {
+      if (name !== undefined) makeRoom(wire, name, text)
       wire.parse({ text, name })
       if (name !== undefined) wire.submittedNamedStatements[name] = text
     }
@@ -78,6 +84,21 @@ export class RawQuery extends pg.Query<string[]> {
   handleDataRow({ fields }: { readonly fields: Row }): void {
     this.#onRow(fields)
   }
+}
+
+const rooms = memoized((_wire: Wire) => createPreparedRoom())
+
+/**
+ * Closes old statements in front of a new one. Those in flight still find them, because the server keeps the order. One whose
+ * preparation is unanswered stays: with the answer the driver would record it again.
+ */
+function makeRoom(wire: Wire, name: string, text: string): void {
+  rooms(wire).take(name, text.length, (old) => {
+    if (wire.submittedNamedStatements[old] !== undefined) return false
+    wire.close({ type: 'S', name: old })
+    delete wire.parsedStatements[old]
+    return true
+  })
 }
 
 function textOf(value: SqlValue): string | null {
