@@ -51,8 +51,10 @@ function compareMembers(before: JsonObject, after: JsonObject, comparison: Compa
   const { fields, at, ...collected } = comparison
   for (const field of fields.values()) {
     if (field.name.endsWith('#') || field.kind === 'reference') continue
+    const old = own(before, field.name)
+    const fresh = own(after, field.name)
+    if (old === fresh) continue
     const path = at === '' ? field.name : `${at}.${field.name}`
-    const [old, fresh] = [own(before, field.name), own(after, field.name)]
     if (!isServerGenerated(field, old, fresh)) compareValue(old, fresh, { ...collected, field, path })
   }
 }

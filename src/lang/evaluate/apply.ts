@@ -40,6 +40,13 @@ export function compileUpdate(update: Update<FieldRef>, isHidden: (field: Field)
   return (document) => steps(rootTarget(document))
 }
 
+/** Whether an update writes members of the document itself only, each as a whole: what is inside of others stays as it is. */
+export function writesWholeMembers(update: Update<FieldRef>): boolean {
+  return update.every((step) => WHOLE.has(step.kind) && 'field' in step && step.field.steps.length === 1)
+}
+
+const WHOLE: ReadonlySet<UpdateStep<FieldRef>['kind']> = new Set(['set', 'unset', 'add'])
+
 type Action = (place: WriteTarget) => void
 
 type IsHidden = (field: Field) => boolean

@@ -10,6 +10,7 @@ import { type Sources, prepareDocument } from '../../schema/document.ts'
 import type { Field } from '../../schema/field.ts'
 import { definedPart } from '../../schema/known.ts'
 import type { Schema } from '../../schema/schema.ts'
+import { isAsStored } from './as-stored.ts'
 import { decidedOnce, listPaths } from './denials.ts'
 import { type Freshness, freshnessBy } from '../document-version.ts'
 import type { JsonText } from '../response.ts'
@@ -76,9 +77,11 @@ export function revise(revision: Revision, allowed: WriteVisibility, sources: So
   if (denials.length > 0) return { kind: 'refuse', faults: [denial(denials)] }
   const isSame = (document: JsonObject): boolean => hiddenNamed.size === 0 && looksAlike(document, revision)
   if (isSame(after)) return { kind: 'keep' }
-  const { document, faults } = prepareDocument(schema, after, sources, true)
+  const { document, faults } = isAsStored(schema, after)
+    ? { document: after, faults: [] }
+    : prepareDocument(schema, after, sources, true)
   if (faults.length > 0) return { kind: 'refuse', faults }
-  if (isSame(document)) return { kind: 'keep' }
+  if (document !== after && isSame(document)) return { kind: 'keep' }
   const broken = brokenRules(document, touched, allowed)
   return broken.length > 0 ? { kind: 'refuse', faults: broken } : { kind: 'write', document }
 }

@@ -1,0 +1,100 @@
+/**
+ * Recognizes a document that is in its stored form and has no fault, as most are after an update of one field. Then
+ * `prepareDocument`, which builds the document anew member by member, would return it as it is.
+ */
+import { type Json, type JsonObject, isArray, isObject } from '../../base/json/json.ts'
+import { memoized } from '../../base/memo.ts'
+import { addViolations } from '../../schema/constraints.ts'
+import { type Faults, startFaults } from '../../schema/faults.ts'
+import { type Element, type Field, type Fields, isComputed, isMandatory } from '../../schema/field.ts'
+import { idFault } from '../../schema/id.ts'
+import { orderOf, rootOrderOf } from '../../schema/member-order.ts'
+import type { Schema } from '../../schema/schema.ts'
+
+/**
+ * False whenever it takes more to decide: for members of other versions, unique identities of elements, and values that are
+ * generated anew.
+ */
+export function isAsStored({ entity, root }: Schema, document: JsonObject): boolean {
+  return (
+    document['objectType'] === entity &&
+    hasMembers(document, rootMembers(root.fields)) &&
+    idFault(document['_id']) === undefined
+  )
+}
+
+interface Member {
+  readonly name: string
+  /** Absent for the size of an array. */
+  readonly field?: Field
+  readonly isNeeded: boolean
+}
+
+const members = memoized((fields: Fields) => orderOf(fields).map((name) => memberOf(name, fields)))
+
+const rootMembers = memoized((fields: Fields) =>
+  rootOrderOf(fields).map((name) => {
+    const member = memberOf(name, fields)
+    // They are given to every document.
+    return name === 'objectType' || name === '_id' ? { ...member, isNeeded: true } : member
+  }),
+)
+
+function memberOf(name: string, fields: Fields): Member {
+  if (name.endsWith('#')) return { name, isNeeded: true }
+  const field = fields.get(name)!
+  return { name, field, isNeeded: isMandatory(field) && !isComputed(field) }
+}
+
+/** Whether these are all its members, in this order. */
+function hasMembers(value: JsonObject, expected: readonly Member[]): boolean {
+  const names = Object.keys(value)
+  let next = 0
+  let size = 0
+  for (const { name, field, isNeeded } of expected) {
+    if (names[next] !== name) {
+      if (isNeeded) return false
+      // The size of an array that is absent.
+      size = 0
+      continue
+    }
+    next++
+    const each = value[name]!
+    if (!field) {
+      if (each !== size) return false
+      continue
+    }
+    if (!isSound(each, field)) return false
+    size = isArray(each) ? each.length : 0
+  }
+  return next === names.length
+}
+
+function isSound(value: Json, field: Field): boolean {
+  switch (field.kind) {
+    case 'simple':
+      if (value === null || field.virtual || field.generator?.overwrite) return false
+      if (field.type.name === 'uid' && value === '') return false
+      return !field.constraints.elementIdentity && field.type.cast(value) === value && isAllowed(value, field)
+    case 'object':
+      return isObject(value) && hasMembers(value, members(field.fields))
+    case 'array':
+      return isArray(value) && areSound(value, field.element) && isAllowed(value, field)
+    case 'reference':
+      return false
+  }
+}
+
+function areSound(values: readonly Json[], element: Element): boolean {
+  return values.every((each) => each === null || isSound(each, element))
+}
+
+function isAllowed(value: Json, field: Field): boolean {
+  const faults = noFaults()
+  addViolations(faults, value, field, field.path)
+  return faults.reported.length === 0
+}
+
+function noFaults(): Faults {
+  return startFaults({ perDocument: 1, left: 1 })
+}
