@@ -2,7 +2,9 @@
 import { relative } from 'node:path'
 import { before, suite } from 'node:test'
 import { chooseStore } from './store-kind.ts'
-// eslint-disable-next-line import/no-unassigned-import -- loaded here, its service is closed after the last file, not the first
+// eslint-disable-next-line import/no-unassigned-import -- loaded here, its browser is closed after the last file, not the first
+import './shared-chromium.ts'
+// eslint-disable-next-line import/no-unassigned-import -- the same for its service
 import './shared-service.ts'
 
 /** Registers the tests of each file as a suite with the path of the file as its name. */

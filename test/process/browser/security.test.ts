@@ -4,8 +4,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { suite, test } from 'node:test'
 import { tokenAuthentication } from './token-authentication.ts'
-import { launchChromium } from '../../support/chromium.ts'
 import { startTestServer } from '../../support/server.ts'
+import { newContext } from '../../support/shared-chromium.ts'
 import { onEveryStore } from '../../support/store-kind.ts'
 import { company } from './company.ts'
 import { insert, site, visitSite } from './visit.ts'
@@ -57,8 +57,7 @@ void suite('tokens and other pages', () => {
   test('token: it is asked for, kept in this tab only, and asked for again when it is revoked', async () => {
     await using tokens = await tokenAuthentication()
     await using server = await startTestServer({ auth: tokens.auth })
-    await using browser = await launchChromium()
-    await using visited = await visitSite(browser, server.port)
+    await using visited = await visitSite(server.port)
     const { page, open } = visited
     await open('#/data')
     await page.getByLabel('Token').fill('smalt_…')
@@ -83,12 +82,12 @@ void suite('tokens and other pages', () => {
   test('other pages: none can frame the page, read its data, or use its session', async () => {
     await using server = await startTestServer()
     await company(server)
-    await using browser = await launchChromium()
+    await using context = await newContext()
     const html = `<iframe src="http://127.0.0.1:${server.port}/ui"></iframe>`
     const foreign = createServer((_, response) => response.setHeader('Content-Type', 'text/html').end(html))
     await new Promise<void>((resolve) => foreign.listen(0, '127.0.0.1', resolve))
     try {
-      const page = await (await browser.newContext()).newPage()
+      const page = await context.newPage()
       await page.goto(`http://localhost:${(foreign.address() as AddressInfo).port}/`)
       const frame = page.frames()[1]
       assert.equal((await frame?.content())?.includes('id="app"') ?? false, false)

@@ -1,7 +1,6 @@
 /** Signing in to the page by OpenID Connect: the whole way, an expired token, and answers that are not for this tab. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { launchChromium } from '../../support/chromium.ts'
 import { eventually } from '../../service/auth/harness.ts'
 import { startTestServer } from '../../support/server.ts'
 import { barriers } from './axe.ts'
@@ -13,9 +12,8 @@ void suite('sign-in', () => {
     await using provider = await startOidcProvider()
     const oidc = { issuer: provider.url, clientId: CLIENT, scope: 'openid roles' }
     await using server = await startTestServer({ auth: await provider.authentication(), oidc })
-    await using browser = await launchChromium()
     // without motion, colours change at once
-    await using visited = await visitSite(browser, server.port, { reducedMotion: 'reduce' })
+    await using visited = await visitSite(server.port, { reducedMotion: 'reduce' })
     const { page, open } = visited
     const signIn = page.getByRole('button', { name: `Sign in at ${new URL(provider.url).host}` })
 
@@ -133,8 +131,7 @@ async function visitWithRenewal(lifetimeSeconds: number) {
   Object.assign(provider, { isRenewing: true, lifetimeSeconds })
   const oidc = { issuer: provider.url, clientId: CLIENT, scope: 'openid roles' }
   const server = stack.use(await startTestServer({ auth: await provider.authentication(), oidc }))
-  const browser = stack.use(await launchChromium())
-  const { page, open } = stack.use(await visitSite(browser, server.port))
+  const { page, open } = stack.use(await visitSite(server.port))
   const opened = stack.move()
   return { provider, page, open, [Symbol.asyncDispose]: () => opened.disposeAsync() }
 }

@@ -1,8 +1,6 @@
 /** Sinks in the page: state and failures, dead letters to look at, to try again and to discard; and a filtered tail. */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import type { Browser } from 'playwright-core'
-import { launchChromium } from '../../support/chromium.ts'
+import { test } from 'node:test'
 import { startTestServer } from '../../support/server.ts'
 import { onEveryStore } from '../../support/store-kind.ts'
 import { type Seen, change, defineSandwich, insert } from '../../service/http/events-kitchen.ts'
@@ -11,16 +9,10 @@ import { barriers } from './axe.ts'
 import { visitSite } from './visit.ts'
 
 onEveryStore(() => {
-  let browser: Browser
-  before(async () => {
-    browser = await launchChromium()
-  })
-  after(() => browser.close())
-
   test('sinks: dead letters are looked at, discarded, and tried again', async () => {
     await using kitchen = await deadLetters(['a', 'b', 'c'])
     const { server, receiver, dead } = kitchen
-    await using visited = await visitSite(browser, server.port)
+    await using visited = await visitSite(server.port)
     const { page, open } = visited
     await open('#/events?tab=sinks')
     const sink = page.getByRole('row').filter({ hasText: 'kitchen' })
@@ -54,7 +46,7 @@ onEveryStore(() => {
 
   test('sinks: the page says where it does not show all dead letters', async () => {
     await using kitchen = await deadLetters(['a'])
-    await using visited = await visitSite(browser, kitchen.server.port)
+    await using visited = await visitSite(kitchen.server.port)
     const { page, open } = visited
     const [letter] = await kitchen.dead()
     const pageOf = (count: number): object => ({
@@ -77,7 +69,7 @@ onEveryStore(() => {
   test('events: the live tail shows only what its filters let through', async () => {
     await using kitchen = await deadLetters(['a'])
     const { server } = kitchen
-    await using visited = await visitSite(browser, server.port)
+    await using visited = await visitSite(server.port)
     const { page, open } = visited
     await open('#/events')
     await page.getByText('following').waitFor()
@@ -98,7 +90,7 @@ onEveryStore(() => {
     // the service ends each stream after a moment
     await using server = await startTestServer({ limits: { streamTimeMs: 1_000 } })
     await defineSandwich(server)
-    await using visited = await visitSite(browser, server.port)
+    await using visited = await visitSite(server.port)
     const { page, open } = visited
     await open('#/events')
     for (const id of ['a', 'b']) {
@@ -116,7 +108,7 @@ onEveryStore(() => {
   test('events: many at once are drawn together', async () => {
     await using server = await startTestServer({})
     await defineSandwich(server)
-    await using visited = await visitSite(browser, server.port)
+    await using visited = await visitSite(server.port)
     const { page, open } = visited
     await open('#/events')
     await page.getByText('following').waitFor()

@@ -1,7 +1,6 @@
 /** Slow requests in the status view: listed without values, sorted, explained; an empty list and a missing right say so. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { launchChromium } from '../../support/chromium.ts'
 import { startTestServer } from '../../support/server.ts'
 import { onEveryStore } from '../../support/store-kind.ts'
 import { company } from './company.ts'
@@ -79,8 +78,7 @@ void suite('without the right', () => {
   test('status: without the permission the list says which one it needs', async () => {
     await using tokens = await tokenAuthentication()
     await using server = await startTestServer({ auth: tokens.auth, limits: { slowRequestMs: 0 } })
-    await using browser = await launchChromium()
-    await using visited = await visitSite(browser, server.port)
+    await using visited = await visitSite(server.port)
     const { page, open } = visited
     await open('#/status')
     await page.getByLabel('Token').fill(tokens.token)

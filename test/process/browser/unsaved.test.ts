@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
-import { launchChromium } from '../../support/chromium.ts'
 import { startTestServer } from '../../support/server.ts'
 import { company } from './company.ts'
 import { tokenAuthentication } from './token-authentication.ts'
@@ -168,8 +167,7 @@ void suite('unsaved work', () => {
   test('unsaved: a token expires while a document is written, and nothing is lost', async () => {
     await using tokens = await tokenAuthentication()
     await using server = await startTestServer({ auth: tokens.auth })
-    await using browser = await launchChromium()
-    await using visited = await visitSite(browser, server.port)
+    await using visited = await visitSite(server.port)
     const { page, open } = visited
     await open('#/data/savedSearch')
     await page.getByLabel('Token').fill(tokens.token)

@@ -1,10 +1,10 @@
 /** A service with documents to look at, and a browser that looks at it. What the browser complains about fails the test. */
 import assert from 'node:assert/strict'
 import { after, before } from 'node:test'
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import type { BrowserContextOptions, Page } from 'playwright-core'
 import type { Json } from '../../../src/base/json/json.ts'
-import { launchChromium } from '../../support/chromium.ts'
 import { type TestServer, startTestServer } from '../../support/server.ts'
+import { newContext } from '../../support/shared-chromium.ts'
 
 export interface Visit extends AsyncDisposable {
   readonly page: Page
@@ -18,34 +18,25 @@ export interface Site {
   readonly visit: (options?: BrowserContextOptions) => Promise<Visit>
 }
 
-/** Registers hooks: one service and one browser for all tests of the suite. */
+/** Registers hooks: one service for all tests of the suite. */
 export function site(
   prepare: (server: TestServer) => Promise<void>,
   settings: Parameters<typeof startTestServer>[0] = {},
 ): Site {
   let server: TestServer | undefined
-  let browser: Browser | undefined
   before(async () => {
     server = await startTestServer(settings)
     await prepare(server)
-    browser = await launchChromium()
   })
-  after(async () => {
-    await browser?.close()
-    await server?.[Symbol.asyncDispose]()
-  })
+  after(() => server?.[Symbol.asyncDispose]())
   return {
     server: () => server!,
-    visit: (options) => visitSite(browser!, server!.port, options),
+    visit: (options) => visitSite(server!.port, options),
   }
 }
 
-export async function visitSite(
-  browser: Browser,
-  port: number,
-  options: BrowserContextOptions = {},
-): Promise<Visit> {
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options })
+export async function visitSite(port: number, options: BrowserContextOptions = {}): Promise<Visit> {
+  const context = await newContext({ viewport: { width: 1440, height: 900 }, ...options })
   const page = await context.newPage()
   page.setDefaultTimeout(20_000)
   const complaints: string[] = []
