@@ -21,11 +21,15 @@ interface Tier {
   readonly concurrency: number
   /** Of a process; a group takes minutes, and a busy machine may be several times as slow. */
   readonly timeoutMs: number
-  /** Files that have a process of their own. */
+  /** Files that have a process of their own. They begin first, because some of them take long. */
   readonly alone: readonly string[]
-  /** Files that share processes, and the number of processes. */
-  readonly grouped: readonly string[]
-  readonly groups: number
+  readonly grouped: readonly Grouped[]
+}
+
+/** Files that share processes, and the number of processes. */
+interface Grouped {
+  readonly files: readonly string[]
+  readonly processes: number
 }
 
 /** They record the statements of all services of their process. */
@@ -41,16 +45,21 @@ const MEASURED: Tier = {
   timeoutMs: 600_000,
   alone: filesAt('test/process/{standstill,growth}/**/*.test.ts'),
   grouped: [],
-  groups: 0,
 }
+
+const BROWSER = filesAt('test/process/browser/*.test.ts')
 
 const SHARED: Tier = {
   name: 'shared',
   concurrency: 4,
   timeoutMs: 2_700_000,
-  alone: [...filesAt('test/{property,process}/**/*.test.ts', MEASURED.alone), ...RECORDERS],
-  grouped: filesAt('test/{*.test.ts,{unit,service,store}/**/*.test.ts}', RECORDERS),
-  groups: 20,
+  alone: [...filesAt('test/property/**/*.test.ts'), ...RECORDERS],
+  // what takes longest comes first, so that the small groups fill the end
+  grouped: [
+    { files: BROWSER, processes: 3 },
+    { files: filesAt('test/process/**/*.test.ts', [...MEASURED.alone, ...BROWSER]), processes: 8 },
+    { files: filesAt('test/{*.test.ts,{unit,service,store}/**/*.test.ts}', RECORDERS), processes: 20 },
+  ],
 }
 
 function filesAt(pattern: string, except: readonly string[] = []): readonly string[] {
@@ -76,8 +85,8 @@ async function runTier(tier: Tier): Promise<Failures> {
   process.stdout.write(`\n— ${name} —\n`)
   // not by `globalSetupPath`, which a second run in one process ignores
   await globalSetup()
-  const groups = writeGroups(tier.grouped, tier.groups)
-  const events = run({ files: [...groups.keys(), ...tier.alone], concurrency, timeout: timeoutMs })
+  const groups = new Map(tier.grouped.flatMap(({ files, processes }) => [...writeGroups(files, processes)]))
+  const events = run({ files: [...tier.alone, ...groups.keys()], concurrency, timeout: timeoutMs })
   const outcome = collect(events, groups)
   for await (const text of events.compose(new spec())) process.stdout.write(text as string)
   outcome.addMissing()

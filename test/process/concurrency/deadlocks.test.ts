@@ -6,9 +6,9 @@ import type { JsonObject } from '../../../src/base/json/json.ts'
 import { printResponse } from '../../../src/service/response.ts'
 import type { Service } from '../../../src/service/service.ts'
 import { ADMIN, openServiceAt, openTestService } from '../../support/service.ts'
-import { chooseStore } from '../../support/store-kind.ts'
+import { useStore } from '../../support/store-kind.ts'
 
-chooseStore('postgres')
+useStore('postgres')
 
 const BOUNDED = { timeout: 400_000 }
 const FIELDS = { _id: { type: 'string' }, n: { type: 'integer' }, side: { type: 'string' } }

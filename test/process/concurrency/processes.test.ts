@@ -7,9 +7,9 @@ import { freshDatabase } from '../../support/postgres.ts'
 import type { Answer } from '../../support/server.ts'
 import { metadataDocument } from '../../support/service.ts'
 import { type SmaltProcess, startSmalt } from '../../support/smalt-process.ts'
-import { chooseStore } from '../../support/store-kind.ts'
+import { useStore } from '../../support/store-kind.ts'
 
-chooseStore('postgres')
+useStore('postgres')
 
 const BOUNDED = { timeout: 400_000 }
 let database: Awaited<ReturnType<typeof freshDatabase>>

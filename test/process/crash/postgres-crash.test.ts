@@ -10,9 +10,9 @@ import type { Answer } from '../../support/server.ts'
 import { metadataDocument } from '../../support/service.ts'
 import { type LogLine, type SmaltProcess, startSmalt } from '../../support/smalt-process.ts'
 import { Ledger } from './ledger.ts'
-import { chooseStore } from '../../support/store-kind.ts'
+import { useStore } from '../../support/store-kind.ts'
 
-chooseStore('postgres')
+useStore('postgres')
 
 const ROUNDS = 5
 const CLIENTS = 6

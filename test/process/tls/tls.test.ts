@@ -18,12 +18,12 @@ import { startPostgres } from '../../support/postgres.ts'
 import { startTestServer } from '../../support/server.ts'
 import { ADMIN, EVERYTHING, failLoudly, metadataDocument, openServiceAt } from '../../support/service.ts'
 import { type SmaltProcess, startSmalt } from '../../support/smalt-process.ts'
-import { chooseStore, freshPlace } from '../../support/store-kind.ts'
+import { freshPlace, useStore } from '../../support/store-kind.ts'
 import { SCHEMA, type Stage, change, find, insert, openStage } from '../../store/contract.ts'
 import { type Parameters, startTlsServer } from './tls-server.ts'
 import { PROGRAM } from '../../support/program.ts'
 
-chooseStore('postgres')
+useStore('postgres')
 const BOUNDED = { timeout: 200_000 }
 const PATIENT: Bounds = { timeLimitMs: 30_000 }
 
