@@ -1,8 +1,8 @@
 /**
- * Runs all tests: first those that share the machine, then those that measure time or growth, one file at a time. Most
- * files share a process with others (`support/group.ts`). A file that failed runs once more, in a process of its own: a
- * machine that was busy for a moment is not a fault of the change at hand. What fails twice fails the run; what failed
- * once is listed at the end, because it may be a race.
+ * Runs all tests: first those that share the machine, then those that measure time or growth, two files at a time, or one
+ * where the clock counts. Most files share a process with others (`support/group.ts`). A file that failed runs once more,
+ * in a process of its own: a machine that was busy for a moment is not a fault of the change at hand. What fails twice
+ * fails the run; what failed once is listed at the end, because it may be a race.
  */
 import { execFileSync } from 'node:child_process'
 import { globSync } from 'node:fs'
@@ -39,12 +39,21 @@ const RECORDERS = [
   'test/store/postgres-shared-writes.test.ts',
 ]
 
-const MEASURED: Tier = {
-  name: 'measured',
+/** They compare the latency of callers, or measure by the clock: nothing else may run meanwhile. */
+const QUIET: Tier = {
+  name: 'quiet',
   concurrency: 1,
   timeoutMs: 600_000,
-  alone: filesAt('test/process/{standstill,growth}/**/*.test.ts'),
+  alone: filesAt('test/process/standstill/{fairness,page-scrolling,sorted-streams}.test.ts'),
   grouped: [],
+}
+
+/** They measure processor time, and pauses without the time in which others had the processor. */
+const MEASURED: Tier = {
+  ...QUIET,
+  name: 'measured',
+  concurrency: 2,
+  alone: filesAt('test/process/{standstill,growth}/*.test.ts', QUIET.alone),
 }
 
 const BROWSER = filesAt('test/process/browser/*.test.ts')
@@ -57,7 +66,10 @@ const SHARED: Tier = {
   // what takes longest comes first, so that the small groups fill the end
   grouped: [
     { files: BROWSER, processes: 3 },
-    { files: filesAt('test/process/**/*.test.ts', [...MEASURED.alone, ...BROWSER]), processes: 8 },
+    {
+      files: filesAt('test/process/**/*.test.ts', [...QUIET.alone, ...MEASURED.alone, ...BROWSER]),
+      processes: 8,
+    },
     { files: filesAt('test/{*.test.ts,{unit,service,store}/**/*.test.ts}', RECORDERS), processes: 20 },
   ],
 }
@@ -157,10 +169,13 @@ function buildProgram(): void {
 }
 
 buildProgram()
-const first = new Map([...(await runTier(SHARED)), ...(await runTier(MEASURED))])
+const first = new Map<string, readonly string[]>()
+for (const tier of [SHARED, MEASURED, QUIET]) {
+  for (const [file, tests] of await runTier(tier)) first.set(file, tests)
+}
 if (first.size > 0) {
   list('failed, and runs again:', first)
-  const again = await runTier({ ...MEASURED, name: 'again', alone: [...first.keys()] })
+  const again = await runTier({ ...QUIET, name: 'again', alone: [...first.keys()] })
   list('failed once:', new Map([...first].filter(([file]) => !again.has(file))))
   if (again.size > 0) {
     list('failed twice:', again)

@@ -14,10 +14,11 @@ import { createShared } from './shared.ts'
 
 const ROWS: readonly Row[] = [...INPUT_ROWS, ...PRODUCT_ROWS, ...SHARING_ROWS, ...EVENT_ROWS]
 
-const shared = createShared(start)
-after(() => shared[Symbol.asyncDispose]())
-
-for (const kind of STORES) {
+/** A file for each kind of store, so that both can run at once. */
+export function testRows(kind: StoreKind): void {
+  if (!STORES.includes(kind)) return
+  const shared = createShared(start)
+  after(() => shared[Symbol.asyncDispose]())
   for (const row of ROWS) {
     if (row.stores && !row.stores.includes(kind)) continue
     test(`row ${row.id} on ${kind}: ${row.what}`, { timeout: 90_000 }, async () => {

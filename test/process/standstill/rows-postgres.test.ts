@@ -1,0 +1,4 @@
+/** Requests that could stop the process, on PostgreSQL. */
+import { testRows } from './rows.ts'
+
+testRows('postgres')
