@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Json, type JsonObject, member } from '../../../src/base/json/json.ts'
 import { ADMIN, EVERYTHING, type TestService, openTestService } from '../../support/service.ts'
+import { shareService } from '../../support/shared-service.ts'
 import { onEveryStore } from '../../support/store-kind.ts'
 import { CORPUS } from './lightblue-corpus.ts'
 
@@ -23,10 +24,20 @@ async function changesOf({ service }: TestService, document: JsonObject): Promis
   return ((await service.metadata.history(ADMIN, targetOf(document).entity)) as Json[]).length
 }
 
+/** Each rule has entities of its own, so all of them are created in the same few services. */
+const [openAlone, openAsList, openMoved] = [shareService(), shareService(), shareService()]
+
+test('corpus: no two rules name the same entity', () => {
+  const entities = CORPUS.flatMap(({ documents }) => [
+    ...new Set(documents.map((each) => targetOf(each).entity)),
+  ])
+  assert.deepEqual(entities.toSorted(), [...new Set(entities)].sort())
+})
+
 onEveryStore(() => {
   for (const { rule, documents, warnings, data = [] } of CORPUS) {
     test(`corpus: ${rule}: accepted with warnings, and accepted again as it is read`, async () => {
-      await using on = await openTestService()
+      await using on = await openAlone()
       const { metadata } = on.service
       const codes = new Set<string>()
       for (const document of documents) {
@@ -50,8 +61,8 @@ onEveryStore(() => {
     })
 
     test(`corpus: ${rule}: accepted as a list, read back and moved to another service unchanged`, async () => {
-      await using on = await openTestService()
-      await using other = await openTestService()
+      await using on = await openAsList()
+      await using other = await openMoved()
       const answer = await on.service.metadata.createAll(ADMIN, documents)
       await other.service.metadata.createAll(ADMIN, answer)
       for (const document of documents) {
