@@ -14,7 +14,16 @@ import { MAX_TABLE_COLUMNS, addColumns } from './column-fill.ts'
 import { RULES, columnList, printLayout } from './columns.ts'
 import { beginningOf, createHistory, historyTableName } from './history-table.ts'
 import { buildIndex, dropStatements } from './indexes.ts'
-import { type Layout, layoutIn, noteChange, readIndexes, readLayout, readLayouts } from './records.ts'
+import {
+  type Indexes,
+  type Layout,
+  layoutIn,
+  noteChange,
+  readAllIndexes,
+  readIndexes,
+  readLayout,
+  readLayouts,
+} from './records.ts'
 import { type WordTables, wordTable, wordTexts } from './word-tokens.ts'
 import { type ArrayIndex, arrayIndex, goesIntoArray } from './write/array-indexes.ts'
 import { wordIndex } from './write/word-indexes.ts'
@@ -110,12 +119,13 @@ export function openCatalogue(database: DatabaseSync, options: CatalogueOptions)
 
 function readTables(database: DatabaseSync): ReadonlyMap<string, Table> {
   const tables = new Map<string, Table>()
+  const indexes = readAllIndexes(database)
   const all = 'select no, name, entity, has_past, past_since, layout from smalt_collection'
   for (const row of database.prepare(all).all()) {
     const { no, name, entity } = row as { no: number; name: string; entity: string }
     const beside: Table['beside'] = (collection) => tables.get(keyOf(collection))
     const past = readHistory(row)
-    const described = describeTable(no, readIndexes(database, no))
+    const described = describeTable(no, indexes.get(no) ?? new Map())
     const layout = layoutIn(row['layout'])
     tables.set(keyOf({ name, entity }), { ...described, ...layout, entity, beside, ...(past && { past }) })
   }
@@ -132,10 +142,7 @@ function keyOf({ name, entity }: Pick<Collection, 'name' | 'entity'>): string {
   return `${name}/${entity}`
 }
 
-function describeTable(
-  no: number,
-  all: ReadonlyMap<number, IndexDefinition>,
-): Omit<Table, 'beside' | 'entity' | keyof Layout> {
+function describeTable(no: number, all: Indexes): Omit<Table, 'beside' | 'entity' | keyof Layout> {
   const name = `doc_${no}`
   const indexes = new Map([...all].filter(([, { kind }]) => kind === undefined))
   const wordIndexes = new Map([...all].filter(([, { kind }]) => kind === 'text'))

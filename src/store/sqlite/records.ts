@@ -1,5 +1,5 @@
 /** The records of tables and indexes that several modules read. */
-import type { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import type { IndexDefinition } from '../../schema/schema.ts'
 import type { Column } from '../layout/columns.ts'
 import { parseLayout, printLayout } from './columns.ts'
@@ -33,15 +33,26 @@ export function putLayout(database: DatabaseSync, collection: number, columns: r
   noteChange(database)
 }
 
-export function readIndexes(
-  database: DatabaseSync,
-  collection: number,
-): ReadonlyMap<number, IndexDefinition> {
+/** By their numbers, in the order in which they were made. */
+export type Indexes = ReadonlyMap<number, IndexDefinition>
+
+export function readIndexes(database: DatabaseSync, collection: number): Indexes {
   const rows = database
     .prepare('select no, definition from smalt_index where collection = ? order by no')
     .all(collection)
+  return indexesIn(rows)
+}
+
+/** Those of every collection that has any, by its number: one statement for all, however many there are. */
+export function readAllIndexes(database: DatabaseSync): ReadonlyMap<number, Indexes> {
+  const rows = database.prepare('select no, collection, definition from smalt_index order by no').all()
+  const byCollection = Map.groupBy(rows, ({ collection }) => Number(collection))
+  return new Map([...byCollection].map(([collection, own]) => [collection, indexesIn(own)]))
+}
+
+function indexesIn(rows: readonly Record<string, SQLOutputValue>[]): Indexes {
   return new Map(
-    rows.map((row) => [Number(row['no']), JSON.parse(String(row['definition'])) as IndexDefinition]),
+    rows.map(({ no, definition }) => [Number(no), JSON.parse(String(definition)) as IndexDefinition]),
   )
 }
 
