@@ -90,6 +90,8 @@ function stepInto(value: Json | undefined, step: Step, seen: Seen): Json | undef
   if (step.endsWith('#') && outermost(seen).isChanging) {
     const array = member(value, step.slice(0, -1))
     if (isArray(array)) return array.length
+    // the array was removed, or an object was sent with the size of an array that it does not have
+    return member(value, step) === undefined ? undefined : 0
   }
   return member(value, step)
 }

@@ -44,6 +44,11 @@ export const CHANGES: readonly ChangeCase[] = [
     '{"o":{"x":"ox","a":[7],"a#":1},"i":4}',
   ),
   to(
+    '$set of an object with a size but no array, then a copy of that size',
+    '[{"$set":{"o":{"x":"ox","a#":-1}}},{"$set":{"i":{"$valueof":"o.a#"}}}]',
+    '{"o":{"x":"ox","a#":0},"i":0}',
+  ),
+  to(
     '$foreach: removed elements count no more in the next condition',
     '{"$foreach":{"ia":{"field":"$parent.ia#","op":">","rvalue":1},"$update":"$remove"}}',
     '{"ia":[2],"ia#":1}',
