@@ -58,11 +58,11 @@ export function cursorsOf(context: CursorContext): Cursors {
       const content = packed(position, context.hidesId)
       const sealed = [cipher.update(content), cipher.final(), cipher.getAuthTag()]
       const cursor = Buffer.concat([Buffer.of(FORM), salt, nonce, ...sealed]).toString('base64url')
-      newest.set(cursor, { secret, binding, content }, cursor.length)
+      newest.set(cursor, { secret, binding, position }, cursor.length + BESIDE)
       return cursor
     },
     open(cursor) {
-      const { id, sortValues } = unpacked(contentOf(cursor, { secret, binding }))
+      const { id, sortValues } = positionIn(cursor, { secret, binding })
       const last = TYPES[context.read.idType].cast(id)
       // The entity was removed since, and made again with another type of `_id`.
       if (last === undefined) throw invalidCursor()
@@ -77,14 +77,16 @@ interface Lock {
 }
 
 /** The cursors that this process has sealed or opened last: the next page usually begins at one of them. */
-const newest = new SizedCache<string, Lock & { readonly content: Buffer }>(256 * 1024)
+const newest = new SizedCache<string, Lock & { readonly position: Position }>(256 * 1024)
+/** What an entry takes beside its cursor and the position, which is no longer than the cursor. */
+const BESIDE = 500
 
-function contentOf(cursor: string, lock: Lock): Buffer {
+function positionIn(cursor: string, lock: Lock): Position {
   const known = newest.get(cursor)
-  if (known?.secret === lock.secret && known.binding.equals(lock.binding)) return known.content
-  const content = unseal(cursor, lock)
-  newest.set(cursor, { ...lock, content }, cursor.length)
-  return content
+  if (known?.secret === lock.secret && known.binding.equals(lock.binding)) return known.position
+  const position = unpacked(unseal(cursor, lock))
+  newest.set(cursor, { ...lock, position }, cursor.length + BESIDE)
+  return position
 }
 
 function unseal(cursor: string, { secret, binding }: Lock): Buffer {
