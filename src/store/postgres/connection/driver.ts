@@ -27,8 +27,7 @@ interface Wire {
   execute(): void
   close(closed: { readonly type: 'S'; readonly name: string }): void
   sync(): void
-  /** Texts by name, until the server has answered, and from then on. */
-  readonly submittedNamedStatements: Record<string, string>
+  /** Texts by name, from the answer of the server on. */
   readonly parsedStatements: Record<string, string>
 }
 
@@ -46,31 +45,43 @@ export class RawQuery extends pg.Query<string[]> {
   declare readonly values: readonly SqlValue[]
   declare name: string | undefined
   declare callback: (error: Error | null) => void
-  declare readonly hasBeenParsed: (wire: Wire) => boolean
   readonly #onRow: (row: Row) => void
+  #onAnswer: (() => void) | undefined
 
   constructor({ text, values, name }: NamedStatement, { onRow, onEnd }: Listener) {
     // Separate arguments, because the driver copies an object property by property.
     super(text, values)
     this.name = name
-    this.callback = onEnd
+    this.callback = (error) => {
+      this.#onAnswer?.()
+      onEnd(error)
+    }
     this.#onRow = onRow
   }
 
   /**
-   * The driver's own `prepare` without the Describe message. The name is recorded as submitted, not as
-   * parsed: statements sent behind this one may use it, and the driver removes it again if parsing fails.
+   * The driver's own `prepare` without the Describe message. Statements sent behind this one may use its name before the
+   * server has answered; if parsing fails, they fail too.
    */
   prepare(wire: Wire): void {
     const { text, name, values } = this
-    if (!this.hasBeenParsed(wire)) {
-      if (name !== undefined) makeRoom(wire, name, text)
-      wire.parse({ text, name })
-      if (name !== undefined) wire.submittedNamedStatements[name] = text
-    }
+    if (name === undefined) wire.parse({ text, name })
+    else if (!rooms(wire).use(name)) this.#prepareAs(name, wire)
     wire.bind({ statement: name, values, valueMapper: textOf })
     wire.execute()
     wire.sync()
+  }
+
+  /** Closes old statements in front of a new one. Those in flight still find them, because the server keeps the order. */
+  #prepareAs(name: string, wire: Wire): void {
+    const { text } = this
+    const room = rooms(wire)
+    room.take(name, text.length, (old) => {
+      wire.close({ type: 'S', name: old })
+      delete wire.parsedStatements[old]
+    })
+    wire.parse({ text, name })
+    this.#onAnswer = () => room.answered(name, wire.parsedStatements[name] !== undefined)
   }
 
   handleRowDescription(): void {
@@ -87,19 +98,6 @@ export class RawQuery extends pg.Query<string[]> {
 }
 
 const rooms = memoized((_wire: Wire) => createPreparedRoom())
-
-/**
- * Closes old statements in front of a new one. Those in flight still find them, because the server keeps the order. One whose
- * preparation is unanswered stays: with the answer the driver would record it again.
- */
-function makeRoom(wire: Wire, name: string, text: string): void {
-  rooms(wire).take(name, text.length, (old) => {
-    if (wire.submittedNamedStatements[old] !== undefined) return false
-    wire.close({ type: 'S', name: old })
-    delete wire.parsedStatements[old]
-    return true
-  })
-}
 
 function textOf(value: SqlValue): string | null {
   return value === null ? null : String(value)

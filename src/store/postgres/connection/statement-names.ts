@@ -9,7 +9,7 @@ export interface StatementNames {
 const MAX_LENGTH = 16 * 1024
 
 /**
- * A text gets its name at the second use. At capacity the oldest name is dropped, and a text in use gets a new one.
+ * A text gets its name at the second use. At capacity the name that was not used for longest is dropped.
  * Statements prepared under old names are closed on each connection as new ones need their place.
  */
 export function createStatementNames(capacity = 500): StatementNames {
@@ -20,7 +20,11 @@ export function createStatementNames(capacity = 500): StatementNames {
     nameOf(text) {
       if (text.length > MAX_LENGTH) return undefined
       const known = names.get(text)
-      if (known !== undefined) return known
+      if (known !== undefined) {
+        names.delete(text)
+        names.set(text, known)
+        return known
+      }
       if (!seenOnce.delete(text)) {
         if (seenOnce.size >= capacity) seenOnce.clear()
         seenOnce.add(text)
@@ -39,35 +43,47 @@ export function createStatementNames(capacity = 500): StatementNames {
  * bytes for each character of one, so without a bound they could fill its memory.
  */
 export interface PreparedRoom {
-  /** Makes room for a statement, which is prepared next: `close` is called for the oldest ones until it fits. */
-  take(name: string, length: number, close: Close): void
+  /** Whether a statement is prepared, or was sent to be; it counts as used now. */
+  use(name: string): boolean
+  /** Makes room for a statement, which is prepared next: `close` is called for those not used for longest until it fits. */
+  take(name: string, length: number, close: (name: string) => void): void
+  /** The statement that was sent to be prepared has been answered. */
+  answered(name: string, isPrepared: boolean): void
 }
 
-/** Returns false for a statement that cannot be closed yet. Then it stays, and those after it. */
-type Close = (name: string) => boolean
-
 const MAX_STATEMENTS = 500
-const MAX_CHARACTERS = 128 * 1024
+const MAX_CHARACTERS = 256 * 1024
 
 export function createPreparedRoom(): PreparedRoom {
-  /** In the order of preparation: to keep the order of use would cost every statement something. */
-  const lengths = new Map<string, number>()
+  /** In the order of use. */
+  const statements = new Map<string, { readonly length: number; isAnswered: boolean }>()
   let characters = 0
-  const forget = (name: string): void => {
-    characters -= lengths.get(name) ?? 0
-    lengths.delete(name)
+  const remove = (name: string): void => {
+    characters -= statements.get(name)?.length ?? 0
+    statements.delete(name)
   }
   return {
+    use(name) {
+      const used = statements.get(name)
+      if (!used) return false
+      statements.delete(name)
+      statements.set(name, used)
+      return true
+    },
     take(name, length, close) {
-      // It failed the last time, or was closed.
-      forget(name)
-      for (const oldest of lengths.keys()) {
-        if (lengths.size < MAX_STATEMENTS && characters + length <= MAX_CHARACTERS) break
-        if (!close(oldest)) break
-        forget(oldest)
+      for (const [oldest, { isAnswered }] of statements) {
+        if (statements.size < MAX_STATEMENTS && characters + length <= MAX_CHARACTERS) break
+        // With its answer the driver would record it as prepared after it was closed.
+        if (!isAnswered) continue
+        close(oldest)
+        remove(oldest)
       }
-      lengths.set(name, length)
+      statements.set(name, { length, isAnswered: false })
       characters += length
+    },
+    answered(name, isPrepared) {
+      if (isPrepared) statements.get(name)!.isAnswered = true
+      else remove(name)
     },
   }
 }
