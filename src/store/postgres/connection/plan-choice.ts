@@ -1,5 +1,6 @@
-/** Whether PostgreSQL plans a prepared statement for each set of values, which takes longer than executing many a small one. */
+/** How PostgreSQL plans prepared statements: to plan one for each set of values can take longer than to execute it. */
 import type pg from 'pg'
+import { memoized } from '../../../base/memo.ts'
 
 /** `generic`: one plan serves all values. `auto`: PostgreSQL decides, and plans anew for values that may need it. */
 export type PlanChoice = 'auto' | 'generic'
@@ -9,15 +10,36 @@ const SETTING: Readonly<Record<PlanChoice, string>> = {
   generic: 'set plan_cache_mode = force_generic_plan',
 }
 
-const current = new WeakMap<pg.PoolClient, PlanChoice | 'unknown'>()
+/** A plan that was best for a small table is used until then when the table has grown and nobody has analysed it yet. */
+const MAX_AGE_MS = 10_000
+
+interface Chosen {
+  choice: PlanChoice | 'unknown'
+  discardedMs: number
+}
+
+const chosen = memoized((_client: pg.PoolClient): Chosen => ({
+  choice: 'auto',
+  discardedMs: performance.now(),
+}))
 
 /**
  * Makes a choice for the statements that follow on a connection, outside of transactions: a rollback would take it back. It
  * is sent with the next statement, and costs nothing where the connection has that choice already.
  */
 export function choosePlans(client: pg.PoolClient, choice: PlanChoice): void {
-  if ((current.get(client) ?? 'auto') === choice) return
-  current.set(client, choice)
-  // A cancellation may come at this moment. The next statement has the right result with either choice.
-  client.query(SETTING[choice]).catch(() => void current.set(client, 'unknown'))
+  const before = chosen(client)
+  const isOld = choice === 'generic' && performance.now() - before.discardedMs > MAX_AGE_MS
+  if (isOld) {
+    before.discardedMs = performance.now()
+    send(client, 'discard plans')
+  }
+  if (before.choice === choice) return
+  before.choice = choice
+  send(client, SETTING[choice])
+}
+
+/** A cancellation may come at this moment. The next statement has the right result with either choice. */
+function send(client: pg.PoolClient, text: string): void {
+  client.query(text).catch(() => void (chosen(client).choice = 'unknown'))
 }
