@@ -87,11 +87,9 @@ function someStep(seen: Seen, steps: readonly Step[], test: Test): boolean {
 
 function stepInto(value: Json | undefined, step: Step, seen: Seen): Json | undefined {
   if (typeof step === 'number') return isArray(value) ? value.at(step) : undefined
-  if (step.endsWith('#') && outermost(seen).isChanging) {
+  if (step.endsWith('#') && isObject(value) && outermost(seen).isChanging) {
     const array = member(value, step.slice(0, -1))
-    if (isArray(array)) return array.length
-    // the array was removed, or an object was sent with the size of an array that it does not have
-    return member(value, step) === undefined ? undefined : 0
+    return isArray(array) ? array.length : 0
   }
   return member(value, step)
 }

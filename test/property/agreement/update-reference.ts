@@ -208,7 +208,7 @@ function put(path: string, value: Json, { at, world }: Here): World {
   return withDocument(world, built(world.document, position, value) as JsonObject)
 }
 
-/** Sizes of arrays are true after every step. An object that the update makes has those of absent arrays at its end. */
+/** Sizes of arrays are true after every step. */
 function withDocument(world: World, document: JsonObject): World {
   return { ...world, document: counted(document, world.root) as JsonObject }
 }
@@ -219,9 +219,7 @@ function counted(value: Json, node: Node): Json {
   const members: Record<string, Json> = { ...value }
   for (const [name, child] of node.fields) {
     const each = Object.hasOwn(value, name) ? value[name]! : null
-    const size = `${name}#`
-    if (child.kind === 'array' && (isArray(each) || Object.hasOwn(value, size)))
-      members[size] = isArray(each) ? each.length : 0
+    if (child.kind === 'array') members[`${name}#`] = isArray(each) ? each.length : 0
     if (each !== null && !name.endsWith('#')) members[name] = counted(each, child)
   }
   return members

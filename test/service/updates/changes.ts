@@ -49,6 +49,11 @@ export const CHANGES: readonly ChangeCase[] = [
     '{"o":{"x":"ox","a#":0},"i":0}',
   ),
   to(
+    '$set of an object without an array, then a copy of the size of that array',
+    '[{"$set":{"o":{"x":"ox"}}},{"$set":{"i":{"$valueof":"o.a#"}}}]',
+    '{"o":{"x":"ox","a#":0},"i":0}',
+  ),
+  to(
     '$foreach: removed elements count no more in the next condition',
     '{"$foreach":{"ia":{"field":"$parent.ia#","op":">","rvalue":1},"$update":"$remove"}}',
     '{"ia":[2],"ia#":1}',
