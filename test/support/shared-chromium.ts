@@ -7,17 +7,22 @@ import type { Browser, BrowserContext, BrowserContextOptions } from 'playwright-
 
 let started: Promise<Browser> | undefined
 
-after(async () => (await started)?.close())
+after(async () => (await started?.catch(() => undefined))?.close())
 
 export async function newContext(options: BrowserContextOptions = {}): Promise<BrowserContext> {
   return await (await chromium()).newContext(options)
 }
 
-/** One that has crashed fails the test that used it, and no other. */
+/** One that has crashed, or did not start, fails the test that used it, and no other. */
 async function chromium(): Promise<Browser> {
-  const browser = await started
+  const browser = await started?.catch(() => undefined)
   if (browser?.isConnected()) return browser
-  // only now: most processes with tests need no browser
+  started = launch()
+  return await started
+}
+
+/** Loaded only now: most processes with tests need no browser. */
+async function launch(): Promise<Browser> {
   const { launchChromium } = await import('./chromium.ts')
-  return await (started = launchChromium())
+  return await launchChromium()
 }
