@@ -46,16 +46,12 @@ export class RawQuery extends pg.Query<string[]> {
   declare name: string | undefined
   declare callback: (error: Error | null) => void
   readonly #onRow: (row: Row) => void
-  #onAnswer: (() => void) | undefined
 
   constructor({ text, values, name }: NamedStatement, { onRow, onEnd }: Listener) {
     // Separate arguments, because the driver copies an object property by property.
     super(text, values)
     this.name = name
-    this.callback = (error) => {
-      this.#onAnswer?.()
-      onEnd(error)
-    }
+    this.callback = onEnd
     this.#onRow = onRow
   }
 
@@ -81,7 +77,12 @@ export class RawQuery extends pg.Query<string[]> {
       delete wire.parsedStatements[old]
     })
     wire.parse({ text, name })
-    this.#onAnswer = () => room.answered(name, wire.parsedStatements[name] !== undefined)
+    // Only here: a function that wraps `onEnd` of every query makes collecting garbage twice as expensive.
+    const onEnd = this.callback
+    this.callback = (error) => {
+      room.answered(name, wire.parsedStatements[name] !== undefined)
+      onEnd(error)
+    }
   }
 
   handleRowDescription(): void {
