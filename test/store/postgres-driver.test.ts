@@ -6,15 +6,12 @@ import type { Socket } from 'node:net'
 import { test } from 'node:test'
 import pg from 'pg'
 import {
-  type NamedStatement,
-  RawQuery,
-  type Row,
   backendOf,
   breakOff,
   sendingTogether,
   transactionStatus,
 } from '../../src/store/postgres/connection/driver.ts'
-import { testPostgresUrl } from '../support/postgres.ts'
+import { ask, withClient } from './raw-client.ts'
 
 /** The version whose sources were read. On another, compare `query.js`, `client.js` and `connection.js` with driver.ts. */
 const REVIEWED = '8.23.1'
@@ -29,26 +26,6 @@ test('driver: the version is the one that was reviewed, and no other can be inst
   assert.equal(version, REVIEWED, advice)
   assert.equal(own.dependencies.pg, REVIEWED, 'package.json has to name the exact version')
 })
-
-async function withClient(work: (client: pg.PoolClient) => Promise<void>): Promise<void> {
-  const pool = new pg.Pool({ connectionString: await testPostgresUrl(), max: 1, pipeline: true })
-  const client = await pool.connect()
-  client.on('error', () => undefined)
-  try {
-    await work(client)
-  } finally {
-    client.release(true)
-    await pool.end()
-  }
-}
-
-function ask(client: pg.PoolClient, { text, values = [], name }: Partial<NamedStatement>) {
-  return new Promise<readonly Row[]>((resolve, reject) => {
-    const rows: Row[] = []
-    const onEnd = (error: Error | null): void => (error ? reject(error) : resolve(rows))
-    client.query(new RawQuery({ text: text!, values, name }, { onRow: (row) => void rows.push(row), onEnd }))
-  })
-}
 
 /** The messages of one kind that the server sends. */
 function received(client: pg.PoolClient, message: string): { count: number } {

@@ -1,15 +1,16 @@
 /** Connections of PostgreSQL: which statements are planned once for all values, and which for each set of values. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import pg from 'pg'
+import type pg from 'pg'
 import type { JsonObject } from '../../src/base/json/json.ts'
 import { type PlanChoice, choosePlans } from '../../src/store/postgres/connection/plan-choice.ts'
 import { createPipeline } from '../../src/store/postgres/connection/pipeline.ts'
 import { createStatementNames } from '../../src/store/postgres/connection/statement-names.ts'
 import { citusUrl } from '../support/citus.ts'
-import { rowsOf, testPostgresUrl } from '../support/postgres.ts'
+import { rowsOf } from '../support/postgres.ts'
 import { ADMIN, documentsOf, openTestService } from '../support/service.ts'
 import { chooseStore } from '../support/store-kind.ts'
+import { withClient } from './raw-client.ts'
 
 const GENERIC = 'force_generic_plan'
 
@@ -95,7 +96,7 @@ test('plans: a page that only follows an index is read by that index, whatever i
       )
       return rows.map((row) => row['QUERY PLAN']!.trim()).join('; ')
     }
-    const BY_INDEX = /Incremental Sort; .*Index (?:Only )?Scan Backward using/
+    const byIndex = /Incremental Sort; .*Index (?:Only )?Scan Backward using/
     await planned()
     await tester.store('thing', dates(20_000, 1e6))
     // The plan was made for a small table, and nothing has told the server that it has grown.
@@ -103,25 +104,14 @@ test('plans: a page that only follows an index is read by that index, whatever i
     t.mock.method(performance, 'now', () => later)
     choosePlans(client, 'generic')
     const grown = await planned()
-    assert.match(grown, BY_INDEX)
+    assert.match(grown, byIndex)
     assert.doesNotMatch(grown, /Seq Scan/)
     await rowsOf(tester.location, () => 'analyze')
     const analysed = await planned()
-    assert.match(analysed, BY_INDEX)
+    assert.match(analysed, byIndex)
     assert.doesNotMatch(analysed, /Seq Scan|Bitmap/)
   })
 })
-
-async function withClient(work: (client: pg.PoolClient) => Promise<void>): Promise<void> {
-  const pool = new pg.Pool({ connectionString: await testPostgresUrl(), max: 1, pipeline: true })
-  const client = await pool.connect()
-  try {
-    await work(client)
-  } finally {
-    client.release(true)
-    await pool.end()
-  }
-}
 
 async function modeOf(client: pg.PoolClient): Promise<string> {
   const { rows } = await client.query<{ plan_cache_mode: string }>('show plan_cache_mode')
