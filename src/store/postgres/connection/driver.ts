@@ -77,7 +77,7 @@ export class RawQuery extends pg.Query<string[]> {
       delete wire.parsedStatements[old]
     })
     wire.parse({ text, name })
-    // Only here: a function that wraps `onEnd` of every query makes collecting garbage twice as expensive.
+    // Only here, because wrapping the callback of every query made garbage collection twice as expensive.
     const onEnd = this.callback
     this.callback = (error) => {
       room.answered(name, wire.parsedStatements[name] !== undefined)

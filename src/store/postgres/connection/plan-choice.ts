@@ -10,7 +10,7 @@ const SETTING: Readonly<Record<PlanChoice, string>> = {
   generic: 'set plan_cache_mode = force_generic_plan',
 }
 
-/** A plan that was best for a small table is used until then when the table has grown and nobody has analysed it yet. */
+/** A plan made for a small table may be slow once the table has grown. Until it is analysed, only planning again helps. */
 const MAX_AGE_MS = 10_000
 
 interface Chosen {
@@ -25,21 +25,21 @@ const chosen = memoized((_client: pg.PoolClient): Chosen => ({
 
 /**
  * Makes a choice for the statements that follow on a connection, outside of transactions: a rollback would take it back. It
- * is sent with the next statement, and costs nothing where the connection has that choice already.
+ * is sent with the next statement, and usually costs nothing where the connection has that choice already.
  */
 export function choosePlans(client: pg.PoolClient, choice: PlanChoice): void {
-  const before = chosen(client)
-  const isOld = choice === 'generic' && performance.now() - before.discardedMs > MAX_AGE_MS
-  if (isOld) {
-    before.discardedMs = performance.now()
+  const state = chosen(client)
+  const now = performance.now()
+  if (choice === 'generic' && now - state.discardedMs > MAX_AGE_MS) {
+    state.discardedMs = now
     send(client, 'discard plans')
   }
-  if (before.choice === choice) return
-  before.choice = choice
+  if (state.choice === choice) return
+  state.choice = choice
   send(client, SETTING[choice])
 }
 
-/** A cancellation may come at this moment. The next statement has the right result with either choice. */
+/** May be cancelled together with the statement before it. The next statement has the right result with either choice. */
 function send(client: pg.PoolClient, text: string): void {
   client.query(text).catch(() => void (chosen(client).choice = 'unknown'))
 }

@@ -1,51 +1,44 @@
-/** Names for prepared statements: the server plans a text that is used again once per connection. */
+/** Prepared statements: their names, and which of them stay prepared on a connection. */
+import { SizedCache } from '../../../base/sized-cache.ts'
 
 export interface StatementNames {
   /** The name under which to prepare a text; undefined for one that is sent unprepared. */
   nameOf(text: string): string | undefined
 }
 
-/** Longer texts are rare, and what the server keeps of one is a hundred times as long. */
+/** Longer texts are rare, and the server keeps about a hundred bytes for each of their characters. */
 const MAX_LENGTH = 16 * 1024
 
 /**
- * A text gets its name at the second use. At capacity the name that was not used for longest is dropped.
- * Statements prepared under old names are closed on each connection as new ones need their place.
+ * The server parses and plans a named text once per connection, so a text gets a name at its second use. At capacity the
+ * least recently used name is dropped; its statement is closed on each connection when new ones need the room.
  */
 export function createStatementNames(capacity = 500): StatementNames {
-  const names = new Map<string, string>()
+  const names = new SizedCache<string, string>(capacity)
   const seenOnce = new Set<string>()
   let given = 0
   return {
     nameOf(text) {
       if (text.length > MAX_LENGTH) return undefined
       const known = names.get(text)
-      if (known !== undefined) {
-        names.delete(text)
-        names.set(text, known)
-        return known
-      }
+      if (known !== undefined) return known
       if (!seenOnce.delete(text)) {
         if (seenOnce.size >= capacity) seenOnce.clear()
         seenOnce.add(text)
         return undefined
       }
-      if (names.size >= capacity) names.delete(names.keys().next().value!)
       const name = `smalt_${given++}`
-      names.set(text, name)
+      names.set(text, name, 1)
       return name
     },
   }
 }
 
-/**
- * What stays prepared on one connection. Callers decide how many statements there are, and the server keeps about a hundred
- * bytes for each character of one, so without a bound they could fill its memory.
- */
+/** The statements that are prepared on one connection. Callers decide how many there are, so the server's memory needs a bound. */
 export interface PreparedRoom {
   /** Whether a statement is prepared, or was sent to be; it counts as used now. */
   use(name: string): boolean
-  /** Makes room for a statement, which is prepared next: `close` is called for those not used for longest until it fits. */
+  /** Makes room for a statement that is prepared next: `close` is called for the least recently used ones until it fits. */
   take(name: string, length: number, close: (name: string) => void): void
   /** The statement that was sent to be prepared has been answered. */
   answered(name: string, isPrepared: boolean): void
