@@ -89,7 +89,7 @@ async function sendLarge({ response }: Exchange, body: Body, sending: Sending): 
   if (body.bytes <= MAX_ONE_WRITE) {
     // the connection is closed if the caller reads nothing of it for `stallTimeMs`, as with small responses
     response.once('close', () => clearTimeout(timer))
-    // node would copy the text to put it behind the headers; two strings are written together without that
+    // written apart from the headers, because node would copy the whole text to join the two; corked, they are one write
     response.cork()
     response.flushHeaders()
     response.end(inOnePiece(body), body.encoding)

@@ -5,7 +5,7 @@
 import { type Json, type JsonObject, isArray, isObject } from '../../base/json/json.ts'
 import { memoized } from '../../base/memo.ts'
 import { addViolations } from '../../schema/constraints.ts'
-import { type Faults, startFaults } from '../../schema/faults.ts'
+import { startFaults } from '../../schema/faults.ts'
 import { type Element, type Field, type Fields, isComputed, isMandatory } from '../../schema/field.ts'
 import { idFault } from '../../schema/id.ts'
 import { orderOf, rootOrderOf } from '../../schema/member-order.ts'
@@ -24,7 +24,7 @@ export function isAsStored({ entity, root }: Schema, document: JsonObject): bool
   )
 }
 
-/** Whether every document gets a new value, so that to look at its members would be in vain. */
+/** Whether every update generates a value, so that no document stays as it is. */
 const generatesAnew = memoized((fields: Fields): boolean =>
   [...fields.values()].some((field) => {
     if (field.kind === 'object') return generatesAnew(field.fields)
@@ -100,13 +100,9 @@ function areSound(values: readonly Json[], element: Element): boolean {
 
 function isAllowed(value: Json, field: Field): boolean {
   if (!isConstrained(field)) return true
-  const faults = noFaults()
+  const faults = startFaults({ perDocument: 1, left: 1 })
   addViolations(faults, value, field, field.path)
   return faults.reported.length === 0
 }
 
 const isConstrained = memoized(({ constraints }: Field) => Object.keys(constraints).length > 0)
-
-function noFaults(): Faults {
-  return startFaults({ perDocument: 1, left: 1 })
-}

@@ -113,7 +113,7 @@ function changeBy(
 }
 
 /**
- * Covers parsing the document twice, and changing, comparing, checking and printing it: as measured with arrays of small
+ * Covers parsing the document, twice for some updates, and changing, comparing, checking and printing it: as measured with arrays of small
  * objects, which take longest.
  */
 const STEPS_PER_CHARACTER = 3

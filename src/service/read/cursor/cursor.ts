@@ -76,9 +76,9 @@ interface Lock {
   readonly binding: Buffer
 }
 
-/** The cursors that this process has sealed or opened last: the next page usually begins at one of them. */
+/** The cursors that this process sealed or opened last: the next page usually begins at one of them. */
 const newest = new SizedCache<string, Lock & { readonly position: Position }>(256 * 1024)
-/** What an entry takes beside its cursor and the position, which is no longer than the cursor. */
+/** Counted for each entry: the objects around its cursor and its position. */
 const BESIDE = 500
 
 function positionIn(cursor: string, lock: Lock): Position {
