@@ -80,6 +80,9 @@ testGrowth('memberCutter', [
       return () => cut(text)
     },
   ],
+])
+
+testGrowth('memberPicker', [
   [
     'picked members',
     250,
