@@ -1,11 +1,14 @@
 /** Concurrent work must not show: no page is passed on twice, no lock lost, no insert given up. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import type { LockOperation } from '../../src/store/tables/locks.ts'
 import type { Database } from '../../src/store/database.ts'
+import { rowsOf } from '../support/postgres.ts'
 import { freshPlace } from '../support/store-kind.ts'
 import { type OpenStore, SCHEMA, change, find, index, insert, openStage } from './contract.ts'
+import { withClient } from './raw-client.ts'
 
 const BOUNDED = { timeout: 400_000 }
 const { collection } = SCHEMA
@@ -74,4 +77,25 @@ test('lock: released and acquired by its owner at once, it is held once', BOUNDE
     const { count } = await step('count')
     assert.equal(count, 1, `round ${i}`)
   }
+})
+
+test('index: a process that waits for the columns lets others build indexes', BOUNDED, async () => {
+  await using stage = await openStage(open)
+  await insert(stage.store, '[{"_id":"a","t":"x"}]')
+  const ask = (makeText: (schema: string) => string) => rowsOf(stage.location, makeText)
+  const [filling] = await ask(
+    (schema) =>
+      `select hashtextextended('smalt: filling of ${schema}/' || no, 0) as lock from ${schema}.smalt_collection`,
+  )
+  await withClient(async (client) => {
+    // Another process fills the columns.
+    await client.query(`select pg_advisory_lock(${String(filling!['lock'])})`)
+    const preparing = prepare(stage.store, [index(['t'])])
+    while ((await ask((schema) => `select from ${schema}.smalt_index`)).length === 0) await sleep(10)
+    await sleep(200)
+    const schema = new URL(stage.location).searchParams.get('schema')!
+    await client.query(`create index concurrently on ${schema}.smalt_epoch(last_number)`)
+    await client.query(`select pg_advisory_unlock(${String(filling!['lock'])})`)
+    await preparing
+  })
 })

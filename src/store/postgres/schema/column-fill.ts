@@ -11,7 +11,7 @@ import type { JsonObject } from '../../../base/json/json.ts'
 import { parseTrusted } from '../../../base/json/parse-trusted.ts'
 import { type Statement, param, raw, renderShared, sql } from '../../sql/fragment.ts'
 import { POSTGRES } from '../../sql/postgres-dialect.ts'
-import { holding, tryLock, unlock } from '../connection/advisory-locks.ts'
+import { tryLock, unlock } from '../connection/advisory-locks.ts'
 import type { Connection, SqlSession } from '../connection/connection.ts'
 import type { Row } from '../connection/connections.ts'
 import { isDeadlock, isOutdated } from '../connection/failures.ts'
@@ -34,14 +34,15 @@ interface Filling extends Builder {
   readonly isStopped?: () => boolean
 }
 
-/** Fills the columns of a collection, or waits until another process has done so. */
+/**
+ * Fills the columns of a collection, or waits until another process has done so. It does not wait in the server: an index
+ * that is built beside writers waits for the snapshot of every statement, also of one that waits for the builder's lock.
+ */
 export async function fillColumns(no: number, filling: Filling): Promise<void> {
-  using lease = await filling.connections.lease()
-  await holding(lease.connection, lockOf(no, filling), () => fill(no, lease.connection, filling))
-  await filling.reload()
+  while (!(await tryToFill(no, filling))) await pause(PAUSE_MS)
 }
 
-/** The same, unless another process is at it. Returns whether nothing is left to do. */
+/** Fills the columns, unless another process is at it. Returns whether nothing is left to do. */
 export async function tryToFill(no: number, filling: Filling): Promise<boolean> {
   using lease = await filling.connections.lease()
   const lock = lockOf(no, filling)
