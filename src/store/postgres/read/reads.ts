@@ -174,7 +174,7 @@ function rowsOfRanges(
     sql`${sorted.from(terms, [isAfter])} order by ${order(plan, table, sorted, fixed)}`
   if (ranges.length === 1) return sql`${rows(ranges[0]!)}${window(plan)}`
   const limit = hasOnePlan
-    ? raw(` limit ${leastPower(plan.to! + 1)}`)
+    ? raw(` limit ${roundedLimit(plan.to! + 1)}`)
     : window({ from: 0, ...(plan.to !== undefined && { to: plan.to }) })
   // Each row is copied several times, so it has only the columns that are selected; joins may read any other.
   const columns = raw(plan.joins?.length || plan.withSources ? '*' : 'id, version, doc, paths')
@@ -184,12 +184,12 @@ function rowsOfRanges(
 
 /**
  * A limit that stands in the text: for one that is not known yet, the planner expects a tenth of all rows, and may rather
- * sort the table. It is a power of two, so that pages of many sizes share a statement, and reading ends at the limit of the page.
+ * sort the table. It is rounded up, so that pages of similar sizes share a statement, and reading ends at the limit of the
+ * page; by little only, because where ties are sorted the server reads ahead to the limit.
  */
-function leastPower(rows: number): number {
-  let limit = 128
-  while (limit < rows) limit *= 2
-  return limit
+function roundedLimit(rows: number): number {
+  const step = Math.max(8, 2 ** (Math.floor(Math.log2(rows)) - 3))
+  return Math.ceil(rows / step) * step
 }
 
 /** Selects the keys, versions and sizes of the documents that a query matches; with a residual, the documents too. */
