@@ -1,18 +1,23 @@
 /** Runs test files in one process, one after the other. */
 import { relative } from 'node:path'
-import { before, suite } from 'node:test'
+import { after, before, suite } from 'node:test'
 import { chooseStore } from './store-kind.ts'
 // eslint-disable-next-line import/no-unassigned-import -- loaded here, its browser is closed after the last file, not the first
 import './shared-chromium.ts'
 // eslint-disable-next-line import/no-unassigned-import -- the same for its service
 import './shared-service.ts'
+import { throwUncaught, trackUntil } from './untracked-promises.ts'
 
 /** Registers the tests of each file as a suite with the path of the file as its name. */
 export function registerFiles(files: readonly string[]): void {
+  const { promise: allRegistered, resolve } = Promise.withResolvers<void>()
+  trackUntil(allRegistered)
+  let left = files.length
   for (const file of files) {
     void suite(relative('', file), async () => {
       before(() => chooseStore('sqlite'))
-      await load(file)
+      after(throwUncaught)
+      await load(file).finally(() => --left === 0 && resolve())
     })
   }
 }

@@ -7,6 +7,8 @@ import { after, before, suite } from 'node:test'
 import type { StoreKind } from '../../src/store/store.ts'
 import { citusUrl } from './citus.ts'
 import { freshDatabase } from './postgres.ts'
+// eslint-disable-next-line import/no-unassigned-import -- before the first test is defined
+import './untracked-promises.ts'
 
 /** An empty place for one store, gone with everything in it when disposed. */
 export interface Place extends AsyncDisposable {
