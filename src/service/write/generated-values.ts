@@ -82,19 +82,29 @@ const drawsSequences = memoized((schema: Schema): boolean =>
   allFields(schema.root.fields).some((field) => field.kind === 'simple' && field.generator?.sequence),
 )
 
-/** A dry run: prepares the documents once with dummy numbers, to count the values that each sequence must supply. */
+/**
+ * A dry run: prepares the documents once with stand-ins, to count the values that each sequence must supply. No stand-in
+ * is like another one, or like a value that was sent: as an identity that repeats it would be a fault, and after too many
+ * faults the rest of a document is not counted.
+ */
 function neededValues(
   origin: GeneratingFor,
   schema: Schema,
   data: readonly Json[],
 ): Iterable<{ sequence: Sequence; count: number }> {
   const needed = new Map<string, { sequence: Sequence; count: number }>()
-  const rehearsal = drawSources(origin, (sequence) => {
-    const entry = needed.get(sequence.name) ?? { sequence, count: 0 }
-    entry.count++
-    needed.set(sequence.name, entry)
-    return 0n
-  })
+  const rehearsal: Sources = {
+    ...drawSources(origin, () => 0n),
+    generate: ({ generator }) => {
+      const { sequence } = generator!
+      if (sequence) {
+        const entry = needed.get(sequence.name) ?? { sequence, count: 0 }
+        entry.count++
+        needed.set(sequence.name, entry)
+      }
+      return randomUUID()
+    },
+  }
   for (const sent of data) prepareDocument(schema, sent, rehearsal)
   return needed.values()
 }

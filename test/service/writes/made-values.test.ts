@@ -177,4 +177,24 @@ onEveryStore(() => {
     const added = await update(tester, { update: { $append: { oa: { p: 'c' } } } }, CLERK)
     assert.equal(added.modifiedCount, 1, printResponse(added))
   })
+
+  test('insert: numbers that are made for identities of elements are drawn for as many as there are', async () => {
+    await using tester = await openTenant()
+    await tester.define(tester.entity, { lines: linesNumberedBy(`${tester.entity}-many`, 1) })
+    const sent = Array.from({ length: 150 }, (_, i) => ({ no: i + 1000 }))
+    const asked = Array.from({ length: 150 }, () => ({ no: null }))
+    const response = await tester.insert(tester.entity, { data: { _id: '1', lines: [...sent, ...asked] } })
+    assert.equal(response.status, 'COMPLETE', printResponse(response))
+    const { lines } = (await held(tester))['1'] as { lines: readonly JsonObject[] }
+    assert.deepEqual(
+      lines.slice(150).map(({ no }) => no),
+      Array.from({ length: 150 }, (_, i) => i + 1),
+    )
+  })
 })
+
+function linesNumberedBy(name: string, initialValue: number): JsonObject {
+  const valueGenerator = { type: 'IntSequence', configuration: { name, initialValue } }
+  const no = { type: 'integer', constraints: { 'element-identity': true }, valueGenerator }
+  return { type: 'array', items: { type: 'object', fields: { no } } }
+}
