@@ -220,14 +220,14 @@ function complete(draft: Draft, field: Field, sent: JsonObject, { path: at, stat
   if (initial !== undefined) draft[field.name] = cloneJson(initial)
   if (field.kind === 'array') draft[`${field.name}#`] = sizeOf(draft[field.name])
   if (!state.sources) return
-  if (Object.hasOwn(draft, field.name)) {
-    if (field.kind === 'simple' && field.constraints.elementIdentity) {
-      const path = join(at, field.name)
-      const repeated = repeatedIdentity(draft[field.name]!, field, path, state.elementIds)
-      if (repeated) addFault(state.faults, repeated)
-    }
-    return
-  }
+  if (!Object.hasOwn(draft, field.name)) addMissing(draft, field, sent, { path: at, state })
+  const value = member(draft, field.name)
+  if (value === undefined || field.kind !== 'simple' || !field.constraints.elementIdentity) return
+  const repeated = repeatedIdentity(value, field, join(at, field.name), state.elementIds)
+  if (repeated) addFault(state.faults, repeated)
+}
+
+function addMissing(draft: Draft, field: Field, sent: JsonObject, { path: at, state }: At): void {
   if (!isMandatory(field) || isSetLater(field) || isComputed(field)) return
   // A value of the wrong type has its own fault already.
   if (member(sent, field.name) != null) return

@@ -191,6 +191,17 @@ onEveryStore(() => {
       Array.from({ length: 150 }, (_, i) => i + 1),
     )
   })
+
+  test('insert, update: a made identity of an element that another one has is refused', async () => {
+    await using tester = await openTenant()
+    await tester.define(tester.entity, { lines: linesNumberedBy(`${tester.entity}-same`, 5) })
+    const repeated = [['crud:DuplicateArrayElementId']]
+    const inserted = await tester.insert(tester.entity, { data: { _id: '1', lines: [{ no: 5 }, {}] } })
+    assert.deepEqual(dataErrorCodes(inserted), repeated, printResponse(inserted))
+    await tester.store(tester.entity, [{ _id: '1', lines: [{}, { no: 7 }] }])
+    const appended = await update(tester, { update: { $append: { lines: {} } } })
+    assert.deepEqual(dataErrorCodes(appended), repeated, printResponse(appended))
+  })
 })
 
 function linesNumberedBy(name: string, initialValue: number): JsonObject {
