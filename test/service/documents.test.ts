@@ -651,6 +651,17 @@ onEveryStore(() => {
     assert.equal((await server.ask('DELETE', '/rest/documents/row/7/')).status, 204)
   })
 
+  test('documents: a document cannot be created with an id that is not of the type of _id', async () => {
+    const body = { name: 'x' }
+    refused(await server.ask('PUT', '/documents/row/x', { body }), 404, 'crud:UnknownDocument')
+    const message = /"_id" is of type integer; the path must end in an integer of 64 bits, such as 42/
+    const upsert = await server.ask('PUT', '/documents/row/x?upsert=true', { body })
+    refused(upsert, 400, 'metadata:IncompatibleValue', message)
+    assert.equal(upsert.json.context, 'replaceDocument(row)/_id')
+    const fresh = await server.ask('PUT', '/documents/row/x', { body, headers: { 'If-None-Match': '*' } })
+    refused(fresh, 400, 'metadata:IncompatibleValue', message)
+  })
+
   test('documents: a hidden _id has no Location, and other methods are refused', async () => {
     const fields = {
       ...FIELDS,

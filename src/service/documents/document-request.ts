@@ -4,11 +4,18 @@ import { ServiceError } from '../../base/errors.ts'
 import { type Json, type JsonObject, isObject, sameJson } from '../../base/json/json.ts'
 import { during } from '../../base/work/work.ts'
 import type { ObjectField, SimpleField } from '../../schema/field.ts'
+import { LOOKS_LIKE } from '../../schema/types.ts'
 import type { Deps } from '../deps.ts'
 import { find } from '../read/find.ts'
 import type { Asked, DocumentTarget, Target } from '../service.ts'
 import { type Condition, isMet } from './conditions.ts'
-import { type Returned, firstOf, preconditionFailed, unknownDocument } from './document-reply.ts'
+import {
+  type Returned,
+  firstOf,
+  noVersionYet,
+  preconditionFailed,
+  unknownDocument,
+} from './document-reply.ts'
 
 export interface Request {
   readonly deps: Deps
@@ -23,13 +30,18 @@ export interface Naming extends Request {
   readonly query: JsonObject
 }
 
-/** An `_id` that does not have the type of its field names no document. */
-export function naming(request: Request & { readonly target: DocumentTarget }): Naming {
+/** An `_id` that does not have the type of its field names no document, and none can be created with it. */
+export function naming(request: Request & { readonly target: DocumentTarget }, mayCreate = false): Naming {
   const { deps, target } = request
   const { type } = deps.schemaOf(target.entity, target.version).root.fields.get('_id') as SimpleField
   const id = type.cast(target.id)
-  if (id === undefined) throw unknownDocument()
+  if (id === undefined) throw mayCreate ? incompatibleId(type) : unknownDocument()
   return { ...request, id, query: { field: '_id', op: '=', rvalue: id } }
+}
+
+function incompatibleId({ name }: SimpleField['type']): ServiceError {
+  const message = `"_id" is of type ${name}; the path must end in ${LOOKS_LIKE[name]}`
+  return new ServiceError('metadata:IncompatibleValue', message, { context: '_id' })
 }
 
 /** Charges the request for what a later step does before its first wait. */

@@ -9,7 +9,7 @@ import type { Deps } from '../deps.ts'
 import { find } from '../read/find.ts'
 import { readDelete, readFind, readInsert, readSave } from '../request/request.ts'
 import type { DataResponse } from '../response.ts'
-import type { DocumentReply, DocumentService } from '../service.ts'
+import type { Asked, DocumentReply, DocumentService } from '../service.ts'
 import { type Timed, noteIfSlow } from '../slow/timing.ts'
 import { remove } from '../write/delete.ts'
 import { insert } from '../write/insert.ts'
@@ -56,7 +56,7 @@ export function documentService(deps: Deps): DocumentService {
       timed({ operation: 'createDocument', target }, () => create({ deps, caller, target, asked }, body)),
     replace: (caller, target, body, asked) =>
       timed({ operation: 'replaceDocument', target }, () =>
-        replace(naming({ deps, caller, target, asked }), body),
+        replace(naming({ deps, caller, target, asked }, mayCreate(asked)), body),
       ),
     patch: (caller, target, body, asked) =>
       timed({ operation: 'patchDocument', target }, () =>
@@ -146,10 +146,10 @@ async function replace(request: Naming, body: Json | undefined): Promise<Documen
   const { deps, caller, target, asked } = request
   const document = namedDocument(documentIn(body), request)
   formOf(request)
-  const mayCreate = readFlag(asked.parameters, 'upsert')
+  const isUpsert = readFlag(asked.parameters, 'upsert')
   const condition = conditionOf(asked)
   if (asked.ifNoneMatch !== undefined) return await createOnly(request, document)
-  if (condition?.isHopeless) throw await unmet(request, mayCreate)
+  if (condition?.isHopeless) throw await unmet(request, isUpsert)
   const sent = { data: [document], projection: EVERYTHING, ...condition?.versions }
   const saveOnce = (): Promise<DataResponse> =>
     charged(request, () => save(deps, caller, { ...readSave(sent, target, deps), byId: true }))
@@ -158,9 +158,9 @@ async function replace(request: Naming, body: Json | undefined): Promise<Documen
     const fault = faultOf(saved)
     const written = firstOf(saved)
     if (fault === undefined && written) return shown(request, written, { status: 200 })
-    if (fault === 'store-crud:ConcurrentUpdate') throw await unmet(request, mayCreate)
+    if (fault === 'store-crud:ConcurrentUpdate') throw await unmet(request, isUpsert)
     if (fault !== 'store-crud:SaveError') return refusedReply(saved, deps)
-    if (!mayCreate) throw await untouched(request, condition, '; with ?upsert=true it is created')
+    if (!isUpsert) throw await untouched(request, condition, '; with ?upsert=true it is created')
     if (condition) throw preconditionFailed()
     const inserted = await insertOne(request, document)
     // Another request may have inserted it meanwhile: then it can be saved.
@@ -169,6 +169,10 @@ async function replace(request: Naming, body: Json | undefined): Promise<Documen
 }
 
 const MAX_ATTEMPTS = 3
+
+function mayCreate({ parameters, ifNoneMatch }: Asked): boolean {
+  return ifNoneMatch?.trim() === '*' || readFlag(parameters, 'upsert')
+}
 
 async function createOnly(request: Naming, document: JsonObject): Promise<DocumentReply> {
   const { asked } = request
