@@ -314,7 +314,8 @@ onEveryStore(() => {
     assert.equal((await server.ask('PUT', `${path}?upsert=true`, { body })).status, 201)
     assert.equal((await server.ask('PUT', `${path}?upsert=true`, { body })).status, 200)
     const headers = { 'If-None-Match': '*' }
-    refused(await server.ask('PUT', path, { body, headers }), 412, 'crud:PreconditionFailed')
+    const again = await server.ask('PUT', path, { body, headers })
+    refused(again, 412, 'crud:PreconditionFailed', /exists, and "If-None-Match: \*" only creates/)
     const fresh = await server.ask('PUT', `${path}b`, { body, headers })
     assert.deepEqual([fresh.status, fresh.headers.location], [201, `${path}b`])
     refused(
@@ -334,7 +335,10 @@ onEveryStore(() => {
     assert.equal((await server.ask('GET', path, { headers: { 'If-Match': '*' } })).status, 200)
     for (const header of ['"a:1"', '*']) {
       const answer = await server.ask('POST', '/documents/person', { body, headers: { 'If-Match': header } })
-      refused(answer, 412, 'crud:PreconditionFailed')
+      refused(answer, 412, 'crud:PreconditionFailed', /has no version yet; leave "If-Match" out/)
+      const upsert = `${path}-none?upsert=true`
+      const created = await server.ask('PUT', upsert, { body, headers: { 'If-Match': header } })
+      refused(created, 412, 'crud:PreconditionFailed', /has no version yet; leave "If-Match" out/)
       const headers = { 'If-None-Match': header }
       refused(await server.ask('PATCH', path, { body, headers }), 400, 'crud:InvalidRequest')
       refused(await server.ask('DELETE', path, { headers }), 400, 'crud:InvalidRequest')

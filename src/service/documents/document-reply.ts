@@ -59,7 +59,19 @@ export function unknownDocument(advice = ''): ServiceError {
   return new ServiceError('crud:UnknownDocument', `there is no such document that you could read${advice}`)
 }
 
-export function preconditionFailed(): ServiceError {
-  const message = 'the document has another version than "If-Match" or "If-None-Match" allows; read it again'
+export function preconditionFailed(
+  message = 'the document has another version than "If-Match" allows; read it again',
+): ServiceError {
   return new ServiceError('crud:PreconditionFailed', message)
+}
+
+/** A document that does not exist yet has no version. */
+export function noVersionYet(): ServiceError {
+  return preconditionFailed('a document that is created has no version yet; leave "If-Match" out')
+}
+
+export function alreadyThere(): ServiceError {
+  return preconditionFailed(
+    'the document exists, and "If-None-Match: *" only creates; leave it out to replace',
+  )
 }

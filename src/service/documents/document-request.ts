@@ -63,8 +63,8 @@ export const ID: JsonObject = { field: '_id' }
 
 /** Why a write that was to change a document changed none. */
 export async function unmet(request: Naming, mayCreate = false): Promise<ServiceError> {
-  const isThere = (await findOne(request, ID)) !== undefined
-  return isThere || mayCreate ? preconditionFailed() : unknownDocument()
+  if ((await findOne(request, ID)) !== undefined) return preconditionFailed()
+  return mayCreate ? noVersionYet() : unknownDocument()
 }
 
 /** Why a write selected no document: there is none, it has another version, or a row rule keeps the caller from it. */

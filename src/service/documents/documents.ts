@@ -17,9 +17,11 @@ import { save } from '../write/save.ts'
 import { conditionOf, isMet, refuseNoneMatch } from './conditions.ts'
 import { EVERYTHING, readFields, readFlag, readList } from './document-parameters.ts'
 import {
+  alreadyThere,
   faultOf,
   firstOf,
   locationHeader,
+  noVersionYet,
   preconditionFailed,
   refusedReply,
   tagHeader,
@@ -127,8 +129,7 @@ async function create(request: Request, body: Json | undefined): Promise<Documen
   const { asked } = request
   formOf(request)
   if (asked.ifNoneMatch?.trim() !== '*') refuseNoneMatch(asked)
-  // A document that does not exist yet has no version.
-  if (conditionOf(asked)) throw preconditionFailed()
+  if (conditionOf(asked)) throw noVersionYet()
   return await insertOne(request, documentIn(body))
 }
 
@@ -161,7 +162,7 @@ async function replace(request: Naming, body: Json | undefined): Promise<Documen
     if (fault === 'store-crud:ConcurrentUpdate') throw await unmet(request, isUpsert)
     if (fault !== 'store-crud:SaveError') return refusedReply(saved, deps)
     if (!isUpsert) throw await untouched(request, condition, '; with ?upsert=true it is created')
-    if (condition) throw preconditionFailed()
+    if (condition) throw noVersionYet()
     const inserted = await insertOne(request, document)
     // Another request may have inserted it meanwhile: then it can be saved.
     if (inserted.status !== 409 || attempt === MAX_ATTEMPTS) return inserted
@@ -178,7 +179,7 @@ async function createOnly(request: Naming, document: JsonObject): Promise<Docume
   const { asked } = request
   if (asked.ifNoneMatch?.trim() !== '*' || asked.ifMatch !== undefined) refuseNoneMatch(asked)
   const inserted = await insertOne(request, document)
-  if (inserted.status === 409 && (await findOne(request, ID))) throw preconditionFailed()
+  if (inserted.status === 409 && (await findOne(request, ID))) throw alreadyThere()
   return inserted
 }
 
