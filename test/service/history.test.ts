@@ -134,6 +134,14 @@ onEveryStore(() => {
     assert.deepEqual(documentsOf(await done(history(tester, 'nobody'))), [])
   })
 
+  test('history: an id that is not of the type of _id is refused, and the place is the id', async () => {
+    await using tester = await openApart()
+    await tester.define(tester.entity, { ...FIELDS, _id: { type: 'integer' } }, HISTORY)
+    const { errors } = await history(tester, 'x')
+    assert.equal(errors?.[0]?.errorCode, 'metadata:IncompatibleValue')
+    assert.match(errors[0].msg, /"_id" is of type integer.*\(at \/id\)$/)
+  })
+
   test('history: a result larger than the limit is refused', async () => {
     await using tester = await openApart({ limits: { resultBytes: 2_000 } })
     await tester.define(tester.entity, FIELDS, HISTORY)

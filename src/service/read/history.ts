@@ -25,12 +25,13 @@ import { readSimpleRequest } from '../request/query-parameters.ts'
  * changed.
  */
 export async function history(deps: Deps, caller: Caller, request: HistoryRequest): Promise<DataResponse> {
+  const schema = deps.schemaOf(request.entity, request.version)
+  // Before the query is resolved, which the caller did not write.
+  const id = castValue(request.id, resolveField({ path: '_id', at: '/id' }, rootScope(schema)), '/id')
   const allowed = resolveAndAuthorizeFind(deps, caller, request)
-  const { schema } = allowed
   const isSeen = compileQuery(allowed.query!)
   const work = workOf(deps, request)
   const page = createPage(allowed, remainingProjection(allowed), pageBounds(deps, work))
-  const id = castValue(request.id, resolveField({ path: '_id', at: '/id' }, rootScope(schema)), '/id')
   const { from, to = Infinity } = request.range
   const shown = { processed: [] as JsonText[], resultMetadata: [] as JsonText[] }
   let matchCount = 0
