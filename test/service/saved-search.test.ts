@@ -304,6 +304,14 @@ onEveryStore(() => {
     ]
     for (const [name, body, code] of codes)
       assert.equal(codeOf(await run(tester, body, { name })), code, `${name} ${JSON.stringify(body)}`)
+    const messages: readonly [name: string, message: RegExp][] = [
+      ['odd', /"v" with an unknown type; the types are boolean, integer, .*, any$/],
+      ['misfit', /"v" is of type integer, and its default value in the saved search is not; send an integer/],
+    ]
+    for (const [name, message] of messages) {
+      const { errors } = await run(tester, {}, { name })
+      assert.match(errors![0]!.msg, message)
+    }
   })
 
   test('search: a name nobody saved is 404, and so is one saved for another entity', async () => {

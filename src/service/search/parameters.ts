@@ -47,16 +47,18 @@ function named(declared: Json | undefined): readonly (readonly [string, JsonObje
 function valueOf(parameter: JsonObject, name: string, supplied: Values): Json {
   const type = parameter['type'] ?? 'string'
   if (typeof type !== 'string' || !isTypeName(type)) {
-    throw problem('invalidType', `the parameter "${name}" of the saved search has a type that does not exist`)
+    const message = `the saved search declares its parameter "${name}" with an unknown type`
+    throw problem('invalidType', `${message}; the types are ${Object.keys(TYPES).join(', ')}`)
   }
   const given = supplied.get(name)
   const value = given === undefined ? defaultOf(parameter, name) : given
   if (value === null) return null
   const cast = TYPES[type].cast(value)
   if (cast !== undefined) return cast
+  const wrong = given === undefined ? ', and its default value in the saved search is not' : ''
   throw new ServiceError(
     'metadata:IncompatibleValue',
-    `the parameter "${name}" is of type ${type}; send ${LOOKS_LIKE[type]}`,
+    `the parameter "${name}" is of type ${type}${wrong}; send ${LOOKS_LIKE[type]}`,
     { context: name },
   )
 }
