@@ -1,6 +1,7 @@
 /** Generates values: identifiers, timestamps, and numbers from sequences. */
 import { randomUUID } from 'node:crypto'
 import type { Caller } from '../../access/caller.ts'
+import { ServiceError } from '../../base/errors.ts'
 import type { Json } from '../../base/json/json.ts'
 import { numberFrom } from '../../base/json/parse-trusted.ts'
 import { memoized } from '../../base/memo.ts'
@@ -10,6 +11,7 @@ import { type Sources, prepareDocument } from '../../schema/document.ts'
 import { type FaultBudget, faultBudget } from '../../schema/faults.ts'
 import type { Sequence, SimpleField } from '../../schema/field.ts'
 import { type Schema, allFields } from '../../schema/schema.ts'
+import type { ValueType } from '../../schema/types.ts'
 import type { Deps } from '../deps.ts'
 
 /**
@@ -72,10 +74,19 @@ export function drawSources(
         case 'CurrentUser':
           return caller.principal
         case 'IntSequence':
-          return type.cast(numberFrom(String(draw(generator!.sequence!))))!
+          return numberOf(generator!.sequence!, type, draw)
       }
     },
   }
+}
+
+/** A double beyond 2^53 stands for several numbers of the sequence, so it would be issued again. */
+function numberOf(sequence: Sequence, type: ValueType, draw: (sequence: Sequence) => bigint): Json {
+  const number = draw(sequence)
+  if (type.name !== 'double' || Number.isSafeInteger(Number(number)))
+    return type.cast(numberFrom(String(number)))!
+  const message = `the sequence ${sequence.name} has no more numbers that a double can tell apart`
+  throw new ServiceError('crud:LimitExceeded', `${message}; make the field biginteger`)
 }
 
 const drawsSequences = memoized((schema: Schema): boolean =>

@@ -192,6 +192,23 @@ onEveryStore(() => {
     )
   })
 
+  test('insert: a double gets no number of a sequence twice', async () => {
+    await using tester = await openTenant()
+    const configuration = { name: `${tester.entity}-double`, initialValue: 2 ** 53 - 1 }
+    const no = { type: 'double', ...required, valueGenerator: { type: 'IntSequence', configuration } }
+    await tester.define(tester.entity, { no })
+    await tester.store(tester.entity, [{ _id: '1' }])
+    assert.equal((await held(tester))['1']!['no'], 2 ** 53 - 1)
+    for (const _id of ['2', '3']) {
+      const { errors } = await tester.insert(tester.entity, { data: { _id } })
+      assert.equal(errors?.[0]?.errorCode, 'crud:LimitExceeded')
+      assert.match(
+        errors[0].msg,
+        /has no more numbers that a double can tell apart; make the field biginteger/,
+      )
+    }
+  })
+
   test('insert, update: a made identity of an element that another one has is refused', async () => {
     await using tester = await openTenant()
     await tester.define(tester.entity, { lines: linesNumberedBy(`${tester.entity}-same`, 5) })
