@@ -8,12 +8,21 @@ import type { Constraints, Field, SimpleField } from './field.ts'
 import { compareValues } from './types.ts'
 
 /** Loops over the declared constraints only, because most fields have few. */
-export function addViolations(faults: Faults, value: Json, { constraints }: Field, path: string): void {
+export function addViolations(
+  faults: Faults,
+  value: Json,
+  { constraints }: Field,
+  path: string,
+  subject?: string,
+): void {
   for (const name in constraints) {
     const check = CHECKS[name as keyof Constraints]
     const message = check?.violated(value, constraints)
     if (message !== undefined) {
-      addFault(faults, new ServiceError(check!.code, `"${path}" ${message}`, { context: path }))
+      addFault(
+        faults,
+        new ServiceError(check!.code, `${subject ?? `"${path}"`} ${message}`, { context: path }),
+      )
     }
   }
 }

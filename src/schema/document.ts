@@ -33,6 +33,8 @@ export interface Sources {
   readonly id: () => string | undefined
   /** A generated value in its stored form. */
   readonly generate: (field: SimpleField) => Json | undefined
+  /** Whether generated values only stand in for those to come, so that no constraint is checked on them. */
+  readonly standsIn?: true
   /** Whether absent members of a new document get their default values. */
   readonly usesDefaults: boolean
 }
@@ -153,7 +155,7 @@ function prepareMember(draft: Draft, field: Field, value: Json, { path, state }:
   }
   if (value === null) {
     // An explicit null requests a generated value, so it is handled before nulls are removed.
-    const generated = field.kind === 'simple' ? generateFor(field, state) : undefined
+    const generated = field.kind === 'simple' ? generateFor(field, path, state) : undefined
     if (generated !== undefined) draft[field.name] = generated
     // In an existing document it replaces the stored value, so it counts as sent.
     if (generated === null && !isRegenerated(field)) recordSent(state, path, field)
@@ -186,7 +188,7 @@ function prepareValue(
 
 function prepareSimple(value: Json, field: SimpleField, path: string, state: PrepareState): Json | undefined {
   const isReplaced = field.generator?.overwrite || (field.type.name === 'uid' && value === '')
-  const generated = isReplaced && state.sources ? generateFor(field, state) : undefined
+  const generated = isReplaced && state.sources ? generateFor(field, path, state) : undefined
   if (generated !== undefined) return generated
   const stored = field.type.cast(value)
   if (stored === undefined) {
@@ -232,7 +234,7 @@ function addMissing(draft: Draft, field: Field, sent: JsonObject, { path: at, st
   // A value of the wrong type has its own fault already.
   if (member(sent, field.name) != null) return
   const path = join(at, field.name)
-  const generated = field.kind === 'simple' ? generateFor(field, state) : undefined
+  const generated = field.kind === 'simple' ? generateFor(field, path, state) : undefined
   if (generated !== undefined) draft[field.name] = generated
   else fault(state, 'crud:Required', path, `"${path}" is required`)
 }
@@ -252,10 +254,24 @@ function sizeOf(array: Json | undefined): number {
   return isArray(array) ? array.length : 0
 }
 
-function generateFor(field: SimpleField, { sources }: PrepareState): Json | undefined {
+/** A value that is generated has to fulfil the constraints, as one that was sent. */
+function generateFor(field: SimpleField, path: string, state: PrepareState): Json | undefined {
+  const { sources } = state
   if (!field.generator && field.type.name !== 'uid') return undefined
   if (!sources) return null
-  return field.generator ? sources.generate(field) : sources.uuid()
+  return checked(field.generator ? sources.generate(field) : sources.uuid(), field, path, state)
+}
+
+function checked(
+  generated: Json | undefined,
+  field: SimpleField,
+  path: string,
+  { sources, faults }: PrepareState,
+): Json | undefined {
+  if (generated != null && !sources!.standsIn) {
+    addViolations(faults, generated, field, path, `the value generated for "${path}"`)
+  }
+  return generated
 }
 
 /** `objectType` and `_id` of the document itself are set after all other fields. */
@@ -270,10 +286,13 @@ function setObjectType(draft: Draft, schema: Schema, state: PrepareState): void 
 }
 
 function setId(draft: Draft, schema: Schema, state: PrepareState): void {
+  // Beyond too many faults a fault of `_id` is not reported, and no number of a sequence may be there for it.
+  if (state.faults.isFull) return
   if (Object.hasOwn(draft, '_id') || state.faults.reported.some(({ context }) => context === '_id')) return
   const field = schema.root.fields.get('_id') as SimpleField
   const generated =
-    generateFor(field, state) ?? (field.type.family === 'text' ? state.sources!.id() : undefined)
+    generateFor(field, '_id', state) ??
+    (field.type.family === 'text' ? checked(state.sources!.id(), field, '_id', state) : undefined)
   if (generated === undefined) fault(state, 'crud:Required', '_id', `"_id" is required`)
   else draft['_id'] = generated
 }

@@ -106,6 +106,7 @@ function neededValues(
   const needed = new Map<string, { sequence: Sequence; count: number }>()
   const rehearsal: Sources = {
     ...drawSources(origin, () => 0n),
+    standsIn: true,
     generate: ({ generator }) => {
       const { sequence } = generator!
       if (sequence) {

@@ -1,7 +1,7 @@
 /** Values that the service makes: making one is its own doing, having one replaced is a change of the caller. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { JsonObject } from '../../../src/base/json/json.ts'
+import type { Json, JsonObject } from '../../../src/base/json/json.ts'
 import { printResponse } from '../../../src/service/response.ts'
 import { dataErrorCodes } from '../../support/service.ts'
 import { type Tenant, openTenant } from '../../support/shared-service.ts'
@@ -207,6 +207,50 @@ onEveryStore(() => {
         /has no more numbers that a double can tell apart; make the field biginteger/,
       )
     }
+  })
+
+  test('insert: a made value fulfils the constraints, or the document is refused', async () => {
+    await using tester = await openTenant()
+    const configuration = { name: `${tester.entity}-bounded`, initialValue: 1 }
+    const no = {
+      type: 'integer',
+      constraints: { required: true, minimum: 2 },
+      valueGenerator: { type: 'IntSequence', configuration },
+    }
+    const by = { type: 'string', constraints: { maxLength: 3 }, valueGenerator: { type: 'CurrentUser' } }
+    await tester.define(tester.entity, { no, by })
+    const small = await tester.insert(tester.entity, { data: [{ _id: '1' }, { _id: '2' }] })
+    assert.deepEqual(dataErrorCodes(small), [['crud:ValueTooSmall']], printResponse(small))
+    assert.match(printResponse(small), /the value generated for \\"no\\" must/)
+    assert.deepEqual(Object.keys(await held(tester)), ['2'])
+    const long = await tester.insert(tester.entity, { data: { _id: '3', by: null } })
+    assert.deepEqual(dataErrorCodes(long), [['crud:TooLong']], printResponse(long))
+  })
+
+  test('insert: an "_id" that is made fulfils its constraints, or the document is refused', async () => {
+    await using tester = await openTenant()
+    await tester.define(tester.entity, { _id: { type: 'string', constraints: { maxLength: 5 } } })
+    const response = await tester.insert(tester.entity, { data: {} })
+    assert.deepEqual(dataErrorCodes(response), [['crud:TooLong']], printResponse(response))
+  })
+
+  test('insert: more made values that violate constraints than can be reported', async () => {
+    await using tester = await openTenant()
+    const numbered = (name: string, type: string) => ({
+      type,
+      constraints: { required: true, ...(name === 'no' && { minimum: 1_000_000 }) },
+      valueGenerator: { type: 'IntSequence', configuration: { name: `${tester.entity}-${name}` } },
+    })
+    const lines = {
+      type: 'array',
+      items: { type: 'object', fields: { no: numbered('no', 'integer') } },
+    }
+    await tester.define(tester.entity, { _id: numbered('id', 'integer'), lines })
+    const full = Array.from({ length: 101 }, () => ({ lines: Array.from({ length: 110 }, () => ({})) }))
+    const data: Json = [...full, { _id: 'x', unknown: 1 }, { _id: 'y', unknown: 1 }]
+    const response = await tester.insert(tester.entity, { data })
+    assert.equal(response.status, 'ERROR', printResponse(response))
+    assert.deepEqual(await held(tester), {})
   })
 
   test('insert, update: a made identity of an element that another one has is refused', async () => {
