@@ -1,6 +1,6 @@
 /** The panel of one document: loads it, and shows it as a form, as JSON, with its history and its references. */
 import type { JSX } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { useLoaded } from '../../app/loading.ts'
 import type { Versioned } from '../../client/data-client.ts'
 import { type Json, isObject, printJson } from '../../client/json.ts'
@@ -20,7 +20,8 @@ export function DocumentPanel(props: DocumentPanelProps): JSX.Element {
     [entity, version, asOf, key],
   )
   const heading = useRef<HTMLHeadingElement>(null)
-  useEffect(() => heading.current?.focus(), [])
+  // before anybody sees the panel, so that Escape closes it from the beginning
+  useLayoutEffect(() => heading.current?.focus(), [])
   const title =
     id === undefined ? `New ${entity}` : `${entity} ${typeof id === 'string' ? id : printJson(id)}`
   const isMissing = wanted !== undefined && !found.isLoading && found.failure === undefined && !found.value
