@@ -24,6 +24,7 @@ prototype.enable = function enableOnce(this: Hook) {
   Object.defineProperty(prototype, 'enable', original)
   // after the modules that are loaded together: one of them may say how long to wait
   queueMicrotask(() => void registered.then(() => stopTracking(this)))
+  collectUncaught()
   return this.enable()
 }
 
@@ -36,15 +37,18 @@ function stopTracking(hook: Hook): void {
 
 const uncaught: unknown[] = []
 
-for (const event of ['uncaughtExceptionMonitor', 'unhandledRejection']) {
-  process.on(event, (error: unknown) => {
-    process.exitCode = 1
-    console.error(error)
-    uncaught.push(error)
-  })
+/** Only where tests run: other programs that load this module end at an uncaught error, as Node.js does. */
+function collectUncaught(): void {
+  for (const event of ['uncaughtExceptionMonitor', 'unhandledRejection']) {
+    process.on(event, (error: unknown) => {
+      process.exitCode = 1
+      console.error(error)
+      uncaught.push(error)
+    })
+  }
 }
 
-/** Fails the file that is at its end, where several files share a process. */
+/** Where several files share a process, fails the one whose tests have just ended. */
 export function throwUncaught(): void {
   const errors = uncaught.splice(0)
   if (errors.length > 0) throw new AggregateError(errors, 'an error was not caught')
