@@ -223,8 +223,9 @@ function complete(draft: Draft, field: Field, sent: JsonObject, { path: at, stat
   if (field.kind === 'array') draft[`${field.name}#`] = sizeOf(draft[field.name])
   if (!state.sources) return
   if (!Object.hasOwn(draft, field.name)) addMissing(draft, field, sent, { path: at, state })
+  if (field.kind !== 'simple' || !field.constraints.elementIdentity) return
   const value = member(draft, field.name)
-  if (value === undefined || field.kind !== 'simple' || !field.constraints.elementIdentity) return
+  if (value === undefined) return
   const repeated = repeatedIdentity(value, field, join(at, field.name), state.elementIds)
   if (repeated) addFault(state.faults, repeated)
 }
@@ -254,15 +255,15 @@ function sizeOf(array: Json | undefined): number {
   return isArray(array) ? array.length : 0
 }
 
-/** A value that is generated has to fulfil the constraints, as one that was sent. */
+/** A generated value has to fulfil the constraints, like one that was sent. */
 function generateFor(field: SimpleField, path: string, state: PrepareState): Json | undefined {
   const { sources } = state
   if (!field.generator && field.type.name !== 'uid') return undefined
   if (!sources) return null
-  return checked(field.generator ? sources.generate(field) : sources.uuid(), field, path, state)
+  return checkGenerated(field.generator ? sources.generate(field) : sources.uuid(), field, path, state)
 }
 
-function checked(
+function checkGenerated(
   generated: Json | undefined,
   field: SimpleField,
   path: string,
@@ -286,13 +287,13 @@ function setObjectType(draft: Draft, schema: Schema, state: PrepareState): void 
 }
 
 function setId(draft: Draft, schema: Schema, state: PrepareState): void {
-  // Beyond too many faults a fault of `_id` is not reported, and no number of a sequence may be there for it.
+  // Among too many faults that of `_id` may be missing, and then no number of a sequence was drawn for it.
   if (state.faults.isFull) return
   if (Object.hasOwn(draft, '_id') || state.faults.reported.some(({ context }) => context === '_id')) return
   const field = schema.root.fields.get('_id') as SimpleField
   const generated =
     generateFor(field, '_id', state) ??
-    (field.type.family === 'text' ? checked(state.sources!.id(), field, '_id', state) : undefined)
+    (field.type.family === 'text' ? checkGenerated(state.sources!.id(), field, '_id', state) : undefined)
   if (generated === undefined) fault(state, 'crud:Required', '_id', `"_id" is required`)
   else draft['_id'] = generated
 }
