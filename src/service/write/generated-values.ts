@@ -80,11 +80,11 @@ export function drawSources(
   }
 }
 
-/** A double beyond 2^53 stands for several numbers of the sequence, so it would be issued again. */
+/** Beyond 2^53 several numbers of a sequence become the same double, which would be issued more than once. */
 function numberOf(sequence: Sequence, type: ValueType, draw: (sequence: Sequence) => bigint): Json {
   const number = draw(sequence)
-  if (type.name !== 'double' || Number.isSafeInteger(Number(number)))
-    return type.cast(numberFrom(String(number)))!
+  const isExact = type.name !== 'double' || Number.isSafeInteger(Number(number))
+  if (isExact) return type.cast(numberFrom(String(number)))!
   const message = `the sequence ${sequence.name} has no more numbers that a double can tell apart`
   throw new ServiceError('crud:LimitExceeded', `${message}; make the field biginteger`)
 }
@@ -94,9 +94,9 @@ const drawsSequences = memoized((schema: Schema): boolean =>
 )
 
 /**
- * A dry run: prepares the documents once with stand-ins, to count the values that each sequence must supply. No stand-in
- * is like another one, or like a value that was sent: as an identity that repeats it would be a fault, and after too many
- * faults the rest of a document is not counted.
+ * A dry run: prepares the documents once with stand-ins, to count the values that each sequence must supply. Every stand-in
+ * is unique, because a repeated identity of an element is a fault, and after too many faults the rest of a document is not
+ * counted.
  */
 function neededValues(
   origin: GeneratingFor,

@@ -178,7 +178,7 @@ onEveryStore(() => {
     assert.equal(added.modifiedCount, 1, printResponse(added))
   })
 
-  test('insert: numbers that are made for identities of elements are drawn for as many as there are', async () => {
+  test('insert: a sequence supplies a number for every element that asks for an identity', async () => {
     await using tester = await openTenant()
     await tester.define(tester.entity, { lines: linesNumberedBy(`${tester.entity}-many`, 1) })
     const sent = Array.from({ length: 150 }, (_, i) => ({ no: i + 1000 }))
@@ -209,7 +209,7 @@ onEveryStore(() => {
     }
   })
 
-  test('insert: a made value fulfils the constraints, or the document is refused', async () => {
+  test('insert: a made value has to fulfil the constraints, or the document is refused', async () => {
     await using tester = await openTenant()
     const configuration = { name: `${tester.entity}-bounded`, initialValue: 1 }
     const no = {
@@ -227,14 +227,14 @@ onEveryStore(() => {
     assert.deepEqual(dataErrorCodes(long), [['crud:TooLong']], printResponse(long))
   })
 
-  test('insert: an "_id" that is made fulfils its constraints, or the document is refused', async () => {
+  test('insert: a made "_id" has to fulfil its constraints, or the document is refused', async () => {
     await using tester = await openTenant()
     await tester.define(tester.entity, { _id: { type: 'string', constraints: { maxLength: 5 } } })
     const response = await tester.insert(tester.entity, { data: {} })
     assert.deepEqual(dataErrorCodes(response), [['crud:TooLong']], printResponse(response))
   })
 
-  test('insert: more made values that violate constraints than can be reported', async () => {
+  test('insert: documents are refused where more made values violate constraints than can be reported', async () => {
     await using tester = await openTenant()
     const numbered = (name: string, type: string) => ({
       type,

@@ -35,8 +35,8 @@ interface Filling extends Builder {
 }
 
 /**
- * Fills the columns of a collection, or waits until another process has done so. It does not wait in the server: an index
- * that is built beside writers waits for the snapshot of every statement, also of one that waits for the builder's lock.
+ * Fills the columns of a collection, or waits until another process has done so. It does not wait for the lock in the
+ * server: the process that has the lock builds indexes concurrently, and such a build waits for every older statement.
  */
 export async function fillColumns(no: number, filling: Filling): Promise<void> {
   while (!(await tryToFill(no, filling))) await pause(PAUSE_MS)
