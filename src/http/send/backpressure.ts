@@ -1,6 +1,7 @@
 /** Backpressure: writes in pieces no faster than the caller reads, counts unsent bytes, and disconnects stalled callers. */
 import type { ServerResponse } from 'node:http'
 import { timerMs } from '../../base/work/timer.ts'
+import { yieldEvery } from '../../base/work/yield-every.ts'
 import type { Share } from '../share.ts'
 
 /** The connection to one caller, with its limits. */
@@ -14,6 +15,13 @@ export interface Outlet {
 
 /** Small enough to be encoded without a pause. About one piece is buffered for a caller that does not read. */
 const PIECE = 128 * 1024
+
+/**
+ * Other requests have their turn after this time. All responses share it, because a caller that reads fast takes piece
+ * after piece without a wait, and several such callers would take a turn together.
+ */
+const SLICE_MS = 2
+const rest = yieldEvery(SLICE_MS)
 
 export function isOver({ destroyed, writableEnded }: ServerResponse): boolean {
   return destroyed || writableEnded
@@ -34,6 +42,7 @@ export async function writePieces(
     const end = endOfPiece(content, start)
     const piece = typeof content === 'string' ? content.slice(start, end) : content.subarray(start, end)
     if (!response.write(piece, encoding) && !(await isTaken(outlet, end - start))) return false
+    await rest()
     start = end
   }
   return !isOver(response)

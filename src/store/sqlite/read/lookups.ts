@@ -43,9 +43,9 @@ export function createLookups(statements: Statements): Lookups {
   }
 }
 
-/** Time slice: large documents take long to read, so other requests run in between. */
-const MAX_BLOCKED_MS = 10
-const PIECE_CHARACTERS = 4 * 1024 * 1024
+/** Time slice: large documents take long to read and to send, so other requests run in between. */
+const MAX_BLOCKED_MS = 2
+const PIECE_CHARACTERS = 1024 * 1024
 
 /** The average size of the documents read last. */
 const sizes = new WeakMap<Table, number>()
