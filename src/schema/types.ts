@@ -150,4 +150,4 @@ function hasSupportedNumbers(value: Json): boolean {
 }
 
 const PLAIN_INTEGER = /^-?(?:0|[1-9]\d*)$/
-const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+export const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/

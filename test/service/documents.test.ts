@@ -244,6 +244,68 @@ onEveryStore(() => {
     refused(await server.ask('GET', `${path}?numbers=all`), 400, 'crud:InvalidRequest')
   })
 
+  test('documents: numbers=text accepts as text every number that is accepted as a number', async () => {
+    const types = ['integer', 'double', 'biginteger', 'bigdecimal']
+    const fields = Object.fromEntries(types.map((type) => [type, { type }]))
+    const row = { row: { type: 'object', fields } }
+    const rows = { rows: { type: 'array', items: { type: 'object', fields } } }
+    const integers = { integers: { type: 'array', items: { type: 'integer' } } }
+    const id = { type: 'integer', constraints: { identity: true } }
+    await server.define('amount', { _id: id, ...fields, ...row, ...rows, ...integers, more: { type: 'any' } })
+    const plain = '/documents/amount'
+    const texts = [
+      '5',
+      '5.0',
+      '1e3',
+      '-0.0',
+      '1.5',
+      '1.50',
+      '9007199254740993.0',
+      '1e400',
+      '9e18',
+      '9e19',
+      'x',
+      '05',
+      '',
+    ]
+    for (const [i, text] of texts.entries())
+      for (const type of types) {
+        const raw = /^(?:x|05|)$/.test(text) ? text : (JSON.rawJSON(text) as unknown as number)
+        const document = (value: string | number): JsonObject => ({ [type]: value, row: { [type]: value } })
+        const path = `${plain}/${100 + i}`
+        const put = (at: string, body: JsonObject) => server.ask('PUT', `${at}upsert=true`, { body })
+        const asNumber = await put(`${path}?`, document(raw))
+        const asText = await put(`${path}?numbers=text&`, document(text))
+        const shown = await server.ask('GET', path)
+        const result = (answer: Answer) =>
+          answer.status < 300 ? 'stored' : (answer.json.errors?.[0].errorCode ?? answer.json.errorCode)
+        assert.equal(result(asText), result(asNumber), `${type} ${text}: ${asText.text}`)
+        if (asNumber.status < 300) assert.equal(shown.text, asNumber.text, `${type} ${text}`)
+      }
+    const body = { _id: '7.0', integers: ['5.0', 6], rows: [{ integer: '1e3' }], more: { integer: '1e3' } }
+    const prefer = { headers: { Prefer: 'numbers=text' }, body }
+    const created = await server.ask('POST', plain, prefer)
+    assert.equal(created.status, 201, created.text)
+    const { _id, integers: elements, rows: objects, more } = created.json
+    assert.deepEqual([_id, elements, objects, more], [7, [5, 6], [{ integer: 1000 }], { integer: '1e3' }])
+    const patch = { row: { integer: '2e0' }, integers: ['3.0'] }
+    const patched = await server.ask('PATCH', `${plain}/7?numbers=text`, { body: patch })
+    assert.deepEqual([patched.json.row, patched.json.integers], [{ integer: 2 }, [3]], patched.text)
+    refused(await server.ask('PATCH', `${plain}/7`, { body: patch }), 400, 'metadata:IncompatibleValue')
+  })
+
+  test('documents: numbers=text sends decimals of another version as texts in integer fields', async () => {
+    await server.define('sum', { n: { type: 'bigdecimal' } })
+    const body = { _id: 'a', n: JSON.rawJSON('1234567890.12345678') as unknown as number }
+    assert.equal((await server.ask('POST', '/documents/sum', { body })).status, 201)
+    const version = { value: '2.0.0', changelog: 'integers' }
+    const newer = metadataDocument('sum', { n: { type: 'integer' } }, { schema: { version } })
+    const defined = await server.ask('PUT', '/metadata/sum/2.0.0', { body: newer })
+    assert.equal(defined.status, 200, defined.text)
+    const { text } = await server.ask('GET', '/documents/sum/a?version=2.0.0&fields=n&numbers=text')
+    assert.equal(text, '{"n":"1234567890.12345678"}')
+  })
+
   test('documents: the list filters, sorts, selects, limits and counts', async () => {
     for (const [name, number] of [
       ['x1', 1],

@@ -19,7 +19,7 @@ const VERSION: QueryParameter = {
 }
 const NUMBERS: QueryParameter = {
   name: 'numbers',
-  description: '`text` sends integers beyond ±2^53 and decimals as texts.',
+  description: '`text` sends integers beyond ±2^53 and decimals as texts, and accepts every number as text.',
 }
 const FIELDS: QueryParameter = {
   name: 'fields',

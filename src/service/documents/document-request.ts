@@ -1,4 +1,4 @@
-/** A request about plain documents: what it names, how it is charged, and why it may be refused. */
+/** A request about plain documents: what it names and sends, how it is charged, and why it may be refused. */
 import type { Caller } from '../../access/caller.ts'
 import { ServiceError } from '../../base/errors.ts'
 import { type Json, type JsonObject, isObject, sameJson } from '../../base/json/json.ts'
@@ -9,6 +9,7 @@ import type { Deps } from '../deps.ts'
 import { find } from '../read/find.ts'
 import type { Asked, DocumentTarget, Target } from '../service.ts'
 import { type Condition, isMet } from './conditions.ts'
+import { wantsNumbersAsText } from './document-parameters.ts'
 import {
   type Returned,
   firstOf,
@@ -16,6 +17,7 @@ import {
   preconditionFailed,
   unknownDocument,
 } from './document-reply.ts'
+import { withNumbers } from './sent-numbers.ts'
 
 export interface Request {
   readonly deps: Deps
@@ -79,7 +81,13 @@ export async function untouched(
   return new ServiceError('crud:NoAccess', 'you may read this document, but not change it in this way')
 }
 
-export function documentIn(body: Json | undefined): JsonObject {
+export function sentDocument(body: Json | undefined, request: Request): JsonObject {
+  const document = documentIn(body)
+  if (!wantsNumbersAsText(request.asked)) return document
+  return charged(request, () => withNumbers(document, rootOf(request)))
+}
+
+function documentIn(body: Json | undefined): JsonObject {
   if (isObject(body)) return body
   const message = 'the body must be one document, a JSON object; /data takes several documents in one request'
   throw new ServiceError('crud:InvalidRequest', message)

@@ -32,11 +32,11 @@ import {
   type Naming,
   type Request,
   charged,
-  documentIn,
   findOne,
   naming,
   requireSameId,
   rootOf,
+  sentDocument,
   unmet,
   untouched,
 } from './document-request.ts'
@@ -127,10 +127,10 @@ async function get(request: Naming): Promise<DocumentReply> {
 
 async function create(request: Request, body: Json | undefined): Promise<DocumentReply> {
   const { asked } = request
-  formOf(request)
+  const document = sentDocument(body, request)
   if (asked.ifNoneMatch?.trim() !== '*') refuseNoneMatch(asked)
   if (conditionOf(asked)) throw noVersionYet()
-  return await insertOne(request, documentIn(body))
+  return await insertOne(request, document)
 }
 
 async function insertOne(request: Request, document: JsonObject): Promise<DocumentReply> {
@@ -145,8 +145,7 @@ async function insertOne(request: Request, document: JsonObject): Promise<Docume
 /** Saves the document, and inserts it where there is none and the request allows that. */
 async function replace(request: Naming, body: Json | undefined): Promise<DocumentReply> {
   const { deps, caller, target, asked } = request
-  const document = namedDocument(documentIn(body), request)
-  formOf(request)
+  const document = namedDocument(sentDocument(body, request), request)
   const isUpsert = readFlag(asked.parameters, 'upsert')
   const condition = conditionOf(asked)
   if (asked.ifNoneMatch !== undefined) return await createOnly(request, document)

@@ -13,20 +13,19 @@ import { type Returned, faultOf, firstOf, preconditionFailed, refusedReply } fro
 import {
   type Naming,
   charged,
-  documentIn,
   findOne,
   requireSameId,
+  sentDocument,
   unmet,
   untouched,
 } from './document-request.ts'
 import { type MergeContext, mergeUpdate } from './merge-patch.ts'
-import { formOf, shown } from './show-document.ts'
+import { shown } from './show-document.ts'
 
 export async function patch(request: Naming, body: Json | undefined): Promise<DocumentReply> {
   const { deps, caller, target, asked, query } = request
-  const { _id: given, ...changes } = documentIn(body)
+  const { _id: given, ...changes } = sentDocument(body, request)
   requireSameId(given, request)
-  formOf(request)
   refuseNoneMatch(asked)
   const condition = conditionOf(asked)
   if (condition?.isHopeless) throw await unmet(request)

@@ -101,11 +101,13 @@ function rfc3339(date: string): string {
 
 const STORED_DATE = /^(\d{4})(\d\d)(\d\d)T(.{12})\+0000$/
 
-/** Integers up to 2^53 in magnitude survive in a double. */
+/** Integers up to 2^53 in magnitude survive in a double. What is no integer is a decimal of another version. */
 function isBeyondDoubles(text: string): boolean {
+  if (!PLAIN_INTEGER.test(text)) return true
   if (text.length < 16) return false
   const integer = BigInt(text)
   return integer > LARGEST || integer < -LARGEST
 }
 
+const PLAIN_INTEGER = /^-?\d+$/
 const LARGEST = 2n ** 53n
