@@ -1,7 +1,7 @@
 /** Proposes metadata for documents: types, required fields, enums and an identity. */
 import type { Json, JsonObject } from '../../base/json/json.ts'
 import type { SourceRecord } from '../record.ts'
-import { type Kind, MAX_RECORDS, type Observed, observeMembers, observed } from './observe.ts'
+import { type Kind, MAX_RECORDS, NUMBERS, type Observed, observeMembers, observed } from './observe.ts'
 
 export interface Inferred {
   readonly metadata: JsonObject
@@ -128,9 +128,7 @@ function itemsFrom({ elements }: Observed, path: string, context: Context): Json
     : { type }
 }
 
-const NUMBERS: readonly Kind[] = ['integer', 'biginteger', 'decimal', 'double']
-
-function typeOf({ kinds, count }: Observed, path: string, notes: string[]): string {
+function typeOf({ kinds, count, exceedsDouble }: Observed, path: string, notes: string[]): string {
   if (count === 0) {
     notes.push(`"${path}" has no values; string is a guess`)
     return 'string'
@@ -143,7 +141,9 @@ function typeOf({ kinds, count }: Observed, path: string, notes: string[]): stri
     return 'any'
   }
   if (all.every((kind) => NUMBERS.includes(kind))) {
-    if (has('double')) return 'double'
+    // Numbers with an exponent are mostly measured, so a double serves, unless it changes digits. As text only a
+    // bigdecimal takes them all.
+    if (has('double')) return exceedsDouble ? 'bigdecimal' : 'double'
     if (has('decimal')) return 'bigdecimal'
     return has('biginteger') ? 'biginteger' : 'integer'
   }

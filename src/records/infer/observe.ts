@@ -1,4 +1,5 @@
 /** What the values of one field have in common, observed record by record in bounded memory. */
+import { compareDecimal, parseDecimal } from '../../base/decimal.ts'
 import { type Json, type JsonObject, isArray, isNumber, isObject, numberText } from '../../base/json/json.ts'
 
 /** The kinds of a single value, from which the type of the field follows. */
@@ -24,9 +25,13 @@ export interface Observed {
   isOverfull: boolean
   isRepeated: boolean
   longest: number
+  /** Whether a double would have other digits than one of the numbers. */
+  exceedsDouble: boolean
   readonly members: Map<string, Observed>
   elements: Observed | undefined
 }
+
+export const NUMBERS: readonly Kind[] = ['integer', 'biginteger', 'decimal', 'double']
 
 /** Records that are looked at. */
 export const MAX_RECORDS = 100_000
@@ -39,6 +44,7 @@ export function observed(): Observed {
     isOverfull: false,
     isRepeated: false,
     longest: 0,
+    exceedsDouble: false,
     members: new Map(),
     elements: undefined,
   }
@@ -70,7 +76,9 @@ function observe(at: Observed, value: Json, isText: boolean): void {
     return
   }
   const text = typeof value === 'string' ? value : isNumber(value) ? numberText(value) : String(value)
-  at.kinds.add(kindOf(value, text, isText))
+  const kind = kindOf(value, text, isText)
+  at.kinds.add(kind)
+  if (NUMBERS.includes(kind) && !at.exceedsDouble) at.exceedsDouble = !fitsDouble(text)
   at.longest = Math.max(at.longest, text.length)
   remember(at, text)
 }
@@ -83,7 +91,7 @@ function remember(at: Observed, text: string): void {
 
 function kindOf(value: Json, text: string, isText: boolean): Kind {
   if (typeof value === 'boolean') return 'boolean'
-  if (isNumber(value)) return numberKind(text) ?? 'double'
+  if (isNumber(value)) return numberKind(text) ?? 'text'
   if (isText) {
     if (text === 'true' || text === 'false') return 'boolean'
     const number = numberKind(text)
@@ -97,14 +105,26 @@ const DECIMAL = /^-?(?:0|[1-9]\d*)\.\d+$/
 const DOUBLE = /^-?(?:0|[1-9]\d*)(?:\.\d+)?[eE][-+]?\d+$/
 const LARGEST = 2n ** 63n
 
-/** A leading zero belongs to a code, such as a postal code, and not to a number. */
+/** A leading zero belongs to a code, such as a postal code, and not to a number. No type holds a number out of range. */
 function numberKind(text: string): Kind | undefined {
+  if (!isShort(text) && parseDecimal(text) === undefined) return undefined
   if (INTEGER.test(text)) {
     const value = BigInt(text.length > 100 ? '0' : text)
     return text.length <= 100 && value < LARGEST && value >= -LARGEST ? 'integer' : 'biginteger'
   }
   if (DECIMAL.test(text)) return 'decimal'
   return DOUBLE.test(text) ? 'double' : undefined
+}
+
+function fitsDouble(text: string): boolean {
+  if (isShort(text)) return true
+  const nearest = parseDecimal(String(Number(text)))
+  return nearest !== undefined && compareDecimal(nearest, parseDecimal(text)!) === 0
+}
+
+/** A number this short, without an exponent, is in range, and a double has all of its digits. */
+function isShort(text: string): boolean {
+  return text.length <= 15 && !/[eE]/.test(text)
 }
 
 const INSTANT = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d{1,3}0*)?(?:[Zz]|[-+]\d\d:\d\d)$/

@@ -137,8 +137,20 @@ const CASES: readonly [rule: string, format: FileFormat, text: string, fields: o
     {
       a: 'integer',
       b: 'biginteger',
-      c: 'double',
+      c: 'bigdecimal',
     },
+  ],
+  [
+    'exponents of which a double loses digits',
+    'csv',
+    'a,b,c,d,e,f\n1.2345678901234567890e3,1e3,1e-400,1.50e1,1e23,1e9999\n1,9007199254740993,1,0.10,5e-324,1\n',
+    { a: 'bigdecimal', b: 'bigdecimal', c: 'bigdecimal', d: 'double', e: 'double', f: 'string' },
+  ],
+  [
+    'exponents of which a double loses digits',
+    'ndjson',
+    '{"a":1e3,"b":[1e400],"c":1e2}\n{"a":0.12345678901234567890,"b":[1],"c":1}\n',
+    { a: 'bigdecimal', b: ['bigdecimal'], c: 'double' },
   ],
   ['numbers and words', 'csv', 'a\n1\nn/a\n', { a: 'string' }],
   [
