@@ -154,6 +154,13 @@ onEveryStore(() => {
       'metadata:InvalidDefault',
       /identity has no default/,
     ],
+    ['an empty uid', { type: 'uid', default: '' }, 'metadata:InvalidDefault', /an empty text counts as null/],
+    [
+      'an empty uid among elements',
+      { type: 'array', items: { type: 'uid' }, default: ['a', ''] },
+      'metadata:InvalidDefault',
+      /an empty text counts as null/,
+    ],
     [
       'no array',
       { type: 'array', items: { type: 'string' }, default: 'x' },
