@@ -10,6 +10,7 @@ import { inertHook } from './ineffective/inert-hook.ts'
 import { undefinedReference } from './ineffective/undefined-reference.ts'
 import { unknownKey } from './ineffective/unknown-key.ts'
 import { noAccess } from './no-access.ts'
+import { noPossibleValue } from './no-possible-value.ts'
 import { openWrites } from './open-writes.ts'
 import { referenceOverHidden } from './reference-over-hidden.ts'
 import { referenceWithoutIndex } from './reference-without-index.ts'
@@ -34,6 +35,7 @@ const RULES: readonly LintRule[] = [
   noAccess,
   referenceOverHidden,
   typesDiffer,
+  noPossibleValue,
   ruleWithoutIndex,
   referenceWithoutIndex,
   protectedBelowUpdatable,

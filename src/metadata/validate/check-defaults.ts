@@ -1,13 +1,12 @@
 /** Checks the default values of a version: each must be one that a document could have. */
 import { ServiceError } from '../../base/errors.ts'
 import { type Json, isArray } from '../../base/json/json.ts'
-import { startFaults } from '../../schema/faults.ts'
-import { addViolations } from '../../schema/constraints.ts'
 import { type Schema, allFields } from '../../schema/schema.ts'
 import { LOOKS_LIKE } from '../../schema/types.ts'
 import { type ArrayField, type Field, type SimpleField, isComputed } from '../../schema/field.ts'
 import { type FieldDocument, everyField } from '../documents/field-document.ts'
 import type { SchemaDocument } from '../documents/schema-document.ts'
+import { defaultProblem } from './possible-values.ts'
 
 export function checkDefaults({ fields }: SchemaDocument, { root }: Schema): void {
   const compiled = new Map([...allFields(root.fields)].map((field) => [field.path, field]))
@@ -32,9 +31,7 @@ function problemWith(document: FieldDocument, field: Field): string | undefined 
   if (field.kind !== 'simple' && field.kind !== 'array') return undefined
   if (field.default === undefined) return `its default must be ${expectedOf(field)}`
   if (isEmptyUid(field)) return `its default must be ${LOOKS_LIKE.uid}; an empty text counts as null in a uid`
-  const faults = startFaults({ perDocument: 1, left: 1 })
-  addViolations(faults, field.default, field, 'default')
-  return faults.reported[0]?.message
+  return defaultProblem(field)
 }
 
 /** In a document that is sent, a UUID replaces an empty uid; a default is stored as it is. */

@@ -7,6 +7,7 @@ import type { Schema } from '../../schema/schema.ts'
 import type { CollectionDefinition } from '../../store/metadata-records.ts'
 import type { Catalogue, Entity } from '../catalogue.ts'
 import { checkDefaults } from './check-defaults.ts'
+import { checkGenerators } from './check-generators.ts'
 import { checkId } from './check-id.ts'
 import { type Referred, type ReferredEntity, checkReferences, referredEntity } from './check-references.ts'
 import { checkReferrers } from './check-referrers.ts'
@@ -80,6 +81,7 @@ function validateFuture(
     checkEnums(each, info)
     const schema = plainSchema(info, each)
     checkDefaults(each, schema)
+    checkGenerators(schema)
     checkReferences(schema, referred)
   }
   if (losesEnum(entity?.info, info)) for (const each of documents.values()) checkStillValid(each, info)

@@ -143,6 +143,12 @@ onEveryStore(() => {
       /enum statuses/,
     ],
     [
+      'an element that is no value of the enum',
+      { type: 'array', items: { type: 'string', constraints: { enum: 'statuses' } }, default: ['new', 'x'] },
+      'metadata:InvalidDefault',
+      /"default\.1" must be one of the values of the enum statuses/,
+    ],
+    [
       'beside a generator',
       { type: 'string', default: 'x', valueGenerator: { type: 'UUID' } },
       'metadata:InvalidDefault',
@@ -185,6 +191,12 @@ onEveryStore(() => {
       'metadata:InvalidGenerator',
       /makes values of string/,
     ],
+    [
+      'a UUID that is too long for its field',
+      { type: 'string', constraints: { maxLength: 10 }, valueGenerator: { type: 'UUID' } },
+      'metadata:InvalidGenerator',
+      /UUIDs, which have 36 characters, and "maxLength" is 10/,
+    ],
   ]
   for (const [rule, field, code, message] of REFUSED) {
     test(`default: refused is ${rule}`, async () => {
@@ -198,6 +210,23 @@ onEveryStore(() => {
       })
     })
   }
+
+  test('default: an enum that loses its value is accepted with a warning', async () => {
+    await tester.define(
+      'shrinking',
+      { status: { type: 'string', default: 'old', constraints: { enum: 'statuses' } } },
+      { info: INFO },
+    )
+    const info = {
+      name: 'shrinking',
+      enums: [{ name: 'statuses', values: ['new'] }],
+      defaultVersion: '1.0.0',
+    }
+    const answer = await tester.service.metadata.updateInfo(ADMIN, 'shrinking', info)
+    const { warnings } = answer as { warnings?: readonly { readonly code: string; readonly at: string }[] }
+    const found = warnings?.find(({ code }) => code === 'no-possible-value')
+    assert.equal(found?.at, '/schema/fields/status/default')
+  })
 
   test('default: rows that a rule admits are judged with it', async () => {
     const access = {
