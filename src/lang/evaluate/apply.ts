@@ -17,14 +17,15 @@ import type { Field, SimpleField } from '../../schema/field.ts'
 import { definedPart } from '../../schema/known.ts'
 import { castLiteral } from '../../schema/literal.ts'
 import { looksOut } from '../resolve/query-walk.ts'
+import { type FoundArray, eachArray, eachElement } from './array-walk.ts'
 import { candidates } from './candidates.ts'
 import { compileQuery } from './match.ts'
 import {
   type WriteTarget,
   elementTarget,
-  elementsAt,
   insertAt,
   removeAt,
+  removeElement,
   rootTarget,
   writeAt,
 } from './write-target.ts'
@@ -109,29 +110,22 @@ function compileForeach(step: UpdateStep<FieldRef> & { kind: 'foreach' }, isHidd
   const action = step.action === 'remove' ? undefined : compileSteps(step.action, isHidden)
   const canRemoveAtOnce = !action && !(step.selector && looksOut(step.selector))
   return (place) => {
-    for (const { array, outer } of elementsAt(climb(place, step.array.up), step.array.steps)) {
-      if (canRemoveAtOnce) {
-        removeSelected(array, (index) => {
+    eachArray(climb(place, step.array.up), step.array.steps, (found) => {
+      const { array, outer } = found
+      if (action) {
+        eachElement(found, (element) => {
           place.spend(1)
-          return selects(elementTarget(array, index, outer))
+          if (selects(element)) action(element)
         })
-        continue
+        return
       }
-      let index = 0
-      // The length is read once: elements that the action adds to the array are not visited.
-      for (let left = array.length; left > 0 && index < array.length; left--) {
+      const isSelected = (index: number): boolean => {
         place.spend(1)
-        const element = elementTarget(array, index, outer)
-        const isSelected = selects(element)
-        if (isSelected && !action) {
-          spend(array.length)
-          array.splice(index, 1)
-        } else {
-          if (isSelected) action!(element)
-          index++
-        }
+        return selects(elementTarget(array, index, outer))
       }
-    }
+      if (canRemoveAtOnce && !place.loops.has(array)) removeSelected(array, isSelected)
+      else removeInTurn(found, isSelected)
+    })
   }
 }
 
@@ -145,6 +139,17 @@ function removeSelected(array: Json[], isSelected: (index: number) => boolean): 
     if (!isSelected(index)) array[left++] = array[index]!
   }
   array.length = left
+}
+
+/** Removes one after the other, so that each selection sees what is left. */
+function removeInTurn({ array, outer }: FoundArray, isSelected: (index: number) => boolean): void {
+  for (let index = 0; index < array.length;) {
+    if (!isSelected(index)) index++
+    else {
+      spend(array.length)
+      removeElement(outer, array, index)
+    }
+  }
 }
 
 /** The value to write, cloned because later steps may change it. Undefined if the source of a copy is missing. */

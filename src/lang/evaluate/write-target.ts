@@ -4,12 +4,18 @@ import { type Json, type JsonObject, isArray, isObject, member } from '../../bas
 import type { Step } from '../../base/path.ts'
 import { spend } from '../../base/work/work.ts'
 import type { Seen } from './candidates.ts'
+import type { Loops } from './element-loop.ts'
 import type { FieldRef } from '../resolve/scope.ts'
 
-/** The document, or an array element, which can also be replaced. */
+/**
+ * The document, or an array element, which can also be replaced. Its value is undefined if the update has removed it: then
+ * nothing is written.
+ */
 export interface WriteTarget extends Seen {
   readonly outer?: WriteTarget
   readonly write: (value: Json) => void
+  /** Those that have to know of elements that are inserted and removed. */
+  readonly loops: Loops
   /** Counts the steps of an update on one document, and throws above the limit. */
   readonly spend: (steps: number) => void
 }
@@ -30,6 +36,7 @@ export function rootTarget(document: JsonObject): WriteTarget {
     value: document,
     isChanging: true,
     write: () => undefined,
+    loops: new Map(),
     spend(steps) {
       spend(steps)
       spent += steps
@@ -46,6 +53,7 @@ export function elementTarget(array: Json[], index: number, outer: WriteTarget):
       return array[index]
     },
     outer,
+    loops: outer.loops,
     spend: outer.spend,
     write(value) {
       array[index] = value
@@ -55,6 +63,7 @@ export function elementTarget(array: Json[], index: number, outer: WriteTarget):
 
 /** Writes a value, and creates missing objects and arrays on the path. Null removes a member. */
 export function writeAt(place: WriteTarget, ref: FieldRef, value: Json): void {
+  if (place.value === undefined) return
   const last = ref.steps.at(-1)
   if (last === undefined) {
     place.write(value)
@@ -76,8 +85,14 @@ export function removeAt(place: WriteTarget, ref: FieldRef): void {
   if (!isArray(holder)) removeMember(holder as Members, String(last))
   else {
     const index = fromEnd(last as number, holder.length)
-    if (index >= 0 && index < holder.length) (holder as Json[]).splice(index, 1)
+    if (index >= 0 && index < holder.length) removeElement(place, holder as Json[], index)
   }
+}
+
+/** Removes one element, and lets the loops over the array know. */
+export function removeElement({ loops }: WriteTarget, array: Json[], index: number): void {
+  array.splice(index, 1)
+  for (const loop of loops.get(array) ?? []) loop.removed(index)
 }
 
 /** The size of a removed array is 0 for later steps. */
@@ -92,11 +107,13 @@ export function insertAt(
   ref: FieldRef,
   { index, values }: { readonly index: number | undefined; readonly values: readonly Json[] },
 ): void {
+  if (place.value === undefined) return
   const array = arrayAt(place, ref)
   const position = index === undefined ? array.length : fromEnd(index, array.length)
   const path = `${ref.path}.${index ?? position}`
   if (position < 0) throw beforeStart(path)
   pad(array, position, { path, place })
+  for (const loop of place.loops.get(array) ?? []) loop.inserted(position, values.length)
   if (values.length <= MAX_ARGUMENTS) {
     array.splice(position, 0, ...values)
     return
@@ -106,19 +123,7 @@ export function insertAt(
   for (const value of behind) array.push(value)
 }
 
-/** The arrays at a path, with the outer targets of their elements: one for each `*` on the path. */
-export function elementsAt(
-  place: WriteTarget,
-  steps: readonly Step[],
-): readonly { array: Json[]; outer: WriteTarget }[] {
-  const star = steps.indexOf('*')
-  const found = readArray(place, star === -1 ? steps : steps.slice(0, star))
-  if (!found) return []
-  if (star === -1) return [{ array: found, outer: place }]
-  return found.flatMap((_, i) => elementsAt(elementTarget(found, i, place), steps.slice(star + 1)))
-}
-
-function readArray(place: WriteTarget, steps: readonly Step[]): Json[] | undefined {
+export function readArray(place: WriteTarget, steps: readonly Step[]): Json[] | undefined {
   const value = steps.reduce<Json | undefined>(stepInto, place.value)
   return isArray(value) ? (value as Json[]) : undefined
 }
@@ -193,7 +198,7 @@ function pad(array: Json[], length: number, { path, place }: Writing): void {
   while (array.length < length) array.push(null)
 }
 
-function fromEnd(index: number, length: number): number {
+export function fromEnd(index: number, length: number): number {
   return index < 0 ? length + index : index
 }
 

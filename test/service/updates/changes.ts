@@ -342,6 +342,51 @@ export const CHANGES: readonly ChangeCase[] = [
     '{"ia":[3,1,2,3,1,2],"ia#":6}',
   ),
   to(
+    '$foreach: an element that the action moves is visited once, and written where it is then',
+    '{"$foreach":{"ia":"$all","$update":[{"$insert":{"$parent.ia.0":9}},{"$add":{"$this":10}}]}}',
+    '{"ia":[9,9,9,13,11,12],"ia#":6}',
+  ),
+  to(
+    '$foreach: what the action inserts before the next element is not visited',
+    '{"$foreach":{"ia":"$all","$update":[{"$insert":{"$parent.ia.1":9}},{"$append":{"$parent.sa":{"$valueof":"$this"}}}]}}',
+    '{"ia":[3,9,9,9,1,2],"ia#":6,"sa":["one","two","three","3","1","2"],"sa#":6}',
+  ),
+  to(
+    '$foreach: after the action removes its element, the next one is visited',
+    '{"$foreach":{"ia":"$all","$update":[{"$append":{"$parent.sa":{"$valueof":"$this"}}},{"$unset":"$parent.ia.0"}]}}',
+    '{"ia":[],"ia#":0,"sa":["one","two","three","3","1","2"],"sa#":6}',
+  ),
+  to(
+    '$foreach: an element that the action removes before its turn is not visited',
+    '{"$foreach":{"ia":"$all","$update":[{"$append":{"$parent.sa":{"$valueof":"$this"}}},{"$unset":"$parent.ia.1"}]}}',
+    '{"ia":[3],"ia#":1,"sa":["one","two","three","3","2"],"sa#":5}',
+  ),
+  to(
+    '$foreach: nothing is left to visit once the action has replaced the array',
+    '{"$foreach":{"ia":"$all","$update":[{"$append":{"$parent.sa":{"$valueof":"$this"}}},{"$set":{"$parent.ia":[7,8]}}]}}',
+    '{"ia":[7,8],"ia#":2,"sa":["one","two","three","3"],"sa#":4}',
+  ),
+  to(
+    '$foreach: what is written to an element after its removal has no effect',
+    '{"$foreach":{"oa":{"field":"id","op":"=","rvalue":1},"$update":[{"$unset":"$parent.oa.0"},{"$set":{"n":"Z"}},{"$append":{"na":{"p":"new"}}},{"$insert":{"na.-1":{}}}]}}',
+    `{"oa":[${E2},${E3}],"oa#":2}`,
+  ),
+  to(
+    '$foreach: over arrays in arrays, whose objects the action moves',
+    '{"$foreach":{"oa.*.na":{"field":"q","op":"=","rvalue":1},"$update":[{"$insert":{"$parent.$parent.oa.0":{"id":8}}},{"$set":{"p":{"$valueof":"$parent.n"}}}]}}',
+    `{"oa":[{"id":8,"na#":0,"si#":0},${E1.replace('p1', 'n1')},${E2},${E3}],"oa#":4}`,
+  ),
+  to(
+    '$foreach: over an array below an index, whose object the action moves',
+    '{"$foreach":{"oa.0.na":{"field":"q","op":"=","rvalue":1},"$update":[{"$insert":{"$parent.$parent.oa.0":{"id":8}}},{"$set":{"p":"x"}}]}}',
+    `{"oa":[{"id":8,"na#":0,"si#":0},${E1.replace('p1', 'x')},${E2},${E3}],"oa#":4}`,
+  ),
+  to(
+    '$foreach: an inner loop over the same array removes elements of the outer one',
+    '{"$foreach":{"ia":"$all","$update":[{"$foreach":{"$parent.ia":{"field":"$this","op":"=","rvalue":1},"$update":"$remove"}},{"$add":{"$this":10}}]}}',
+    '{"ia":[13,12],"ia#":2}',
+  ),
+  to(
     '$foreach: elements before see what happened to those before them',
     '{"$foreach":{"ia":{"field":"$this","op":"=","rfield":"$parent.ia.0"},"$update":"$remove"}}',
     '{"ia":[],"ia#":0}',
