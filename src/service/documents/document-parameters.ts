@@ -1,5 +1,6 @@
 /** The query parameters and headers of plain documents, as parts of data requests. */
 import { ServiceError } from '../../base/errors.ts'
+import { flagFrom } from '../../base/flag.ts'
 import type { Json, JsonObject } from '../../base/json/json.ts'
 import type { Asked } from '../service.ts'
 
@@ -28,10 +29,7 @@ export function readFields(parameters: URLSearchParams): Json {
 }
 
 export function readFlag(parameters: URLSearchParams, name: string): boolean {
-  const text = textOf(parameters, name)
-  if (text === undefined || text === 'false') return false
-  if (text === 'true') return true
-  throw invalid(`"${name}" must be true or false`)
+  return flagFrom(name, textOf(parameters, name)) ?? false
 }
 
 /** By `?numbers=text` or `Prefer: numbers=text`; other preferences are not ours to refuse. */

@@ -1,5 +1,6 @@
 /** The GET forms of find and explain: turns query parameters into the request that a body would contain. */
 import { ServiceError } from '../../base/errors.ts'
+import { flagFrom } from '../../base/flag.ts'
 import type { Json, JsonObject } from '../../base/json/json.ts'
 
 const KNOWN = ['Q', 'filter', 'P', 'S', 'from', 'to', 'maxResults', 'size', 'after', 'count', 'asOf'] as const
@@ -97,8 +98,8 @@ function readBounds(given: Partial<Record<Parameter, string>>): JsonObject {
 /** `count` alone is about a find without pages. */
 function readPage({ size = '', after = '', count = '' }: Partial<Record<Parameter, string>>): JsonObject {
   if (size !== '' && !/^\d{1,15}$/.test(size)) throw invalid('"size" must be an integer, such as 100')
-  if (count !== '' && count !== 'true' && count !== 'false') throw invalid('"count" must be true or false')
-  const counting = count === '' ? {} : { execution: { count: count === 'true' ? 'exact' : 'none' } }
+  const isCounted = flagFrom('count', count === '' ? undefined : count)
+  const counting = isCounted === undefined ? {} : { execution: { count: isCounted ? 'exact' : 'none' } }
   if (size === '' && after === '') return counting
   return { page: { ...(size !== '' && { size: Number(size) }), ...(after !== '' && { after }) }, ...counting }
 }

@@ -1,5 +1,6 @@
 /** The routes that import documents from a body of any size. */
 import { ServiceError } from '../../../base/errors.ts'
+import { flagFrom } from '../../../base/flag.ts'
 import { Type } from '../../../base/json/shape.ts'
 import { DELIMITERS } from '../../../records/delimiter.ts'
 import type { StreamedFormat } from '../../../records/record.ts'
@@ -96,7 +97,7 @@ function optionsFrom({ upload }: Call, parameters: URLSearchParams): ImportOptio
   if (format !== 'csv' && parameters.has('delimiter')) throw invalid('"delimiter" is for CSV only')
   return {
     format,
-    upsert: choice(parameters, 'upsert', ['false', 'true']) === 'true',
+    upsert: flagFrom('upsert', parameters.get('upsert') ?? undefined) ?? false,
     stopsOnError: choice(parameters, 'onError', ['skip', 'stop']) === 'stop',
     skip: Number(skip),
     ...delimiterFrom(parameters),

@@ -1,5 +1,6 @@
 /** Routes that read documents: find, aggregate and explain. */
-import { type Code, ServiceError } from '../../../base/errors.ts'
+import type { Code } from '../../../base/errors.ts'
+import { flagFrom } from '../../../base/flag.ts'
 import { DataResponseShape } from '../../../service/request/data-shapes.ts'
 import {
   type Call,
@@ -127,10 +128,7 @@ async function find(call: Call): Promise<Reply | StreamReply> {
 export function wantsStream({ accept, search }: Pick<Call, 'accept' | 'search'>): boolean {
   if (accept.includes(STREAM_TYPE)) return true
   if (search === '') return false
-  const stream = new URLSearchParams(search).get('stream')
-  if (stream === null || stream === 'false') return false
-  if (stream === 'true') return true
-  throw new ServiceError('crud:InvalidRequest', '"stream" must be true or false')
+  return flagFrom('stream', new URLSearchParams(search).get('stream') ?? undefined) ?? false
 }
 
 async function simpleFind(call: Call): Promise<Reply> {

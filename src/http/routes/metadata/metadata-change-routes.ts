@@ -1,5 +1,6 @@
 /** Routes that change metadata. Each takes an idempotency key, and can be rehearsed by `?dryRun=true`. */
 import { type Code, ServiceError } from '../../../base/errors.ts'
+import { flagFrom } from '../../../base/flag.ts'
 import type { Json } from '../../../base/json/json.ts'
 import type { MetadataService, MetadataWriteOptions, RemoveOptions } from '../../../service/service.ts'
 import { type Call, type Params, type QueryParameter, type Route, jsonReply, onceReply } from '../route.ts'
@@ -160,18 +161,14 @@ function setStatus(metadata: MetadataService, { caller, params, search }: Call):
   return metadata.setStatus(caller, versionOf(params), change)
 }
 
-/** Only `true` and `false` are values: anything else would be a mistake that goes unnoticed. */
 function writeOptions(search: string): MetadataWriteOptions {
-  const strict = new URLSearchParams(search).get('strict') ?? 'false'
-  if (strict === 'true' || strict === 'false') return { isStrict: strict === 'true' }
-  throw new ServiceError('crud:InvalidRequest', `"strict" must be true or false, not "${strict}"`)
+  const strict = new URLSearchParams(search).get('strict') ?? undefined
+  return { isStrict: flagFrom('strict', strict) ?? false }
 }
 
 function isDryRun(search: string): boolean {
-  const dryRun = search === '' ? null : new URLSearchParams(search).get('dryRun')
-  if (dryRun === null || dryRun === 'false') return false
-  if (dryRun === 'true') return true
-  throw new ServiceError('crud:InvalidRequest', `"dryRun" must be true or false, not "${dryRun}"`)
+  if (search === '') return false
+  return flagFrom('dryRun', new URLSearchParams(search).get('dryRun') ?? undefined) ?? false
 }
 
 function removeOptions(search: string): RemoveOptions {
