@@ -33,7 +33,7 @@ export function admit(gate: Gate, exchange: Exchange): Bound | Reply {
   refuseBadHeaders(request)
   gate.auth.admit(request)
   exchange.cors = gate.cors(request)
-  const match = path.includes('//') ? undefined : gate.router(path)
+  const match = gate.router(path)
   if (!match) throw new ServiceError('crud:UnknownRoute', 'there is nothing at this path; see /docs')
   const { allow, template, byMethod } = match.resource
   const bound = byMethod[request.method ?? '']

@@ -19,7 +19,7 @@ import { type Overload, watchEventLoop } from './observe/overload.ts'
 import { type RateLimit, limitRate } from './rate-limit.ts'
 import { cachedReadiness } from './readiness.ts'
 import type { App, Route } from './routes/route.ts'
-import { createRouter } from './routes/router.ts'
+import { canonicalPath, createRouter } from './routes/router.ts'
 import { UI_ROUTES } from './routes/ui-routes.ts'
 import { Share } from './share.ts'
 import { offloadEvents, offloadSinkEvents } from './threads/offloading.ts'
@@ -93,8 +93,14 @@ export function createListener(options: ServerOptions): Listener {
   const { service, limits, auth, log, metrics, overload, rateLimit } = options
   const { isUiEnabled = true } = options
   const routes = routesFor(options.compatibility).filter((route) => isUiEnabled || !UI_ROUTES.includes(route))
+  const bind = (route: Route): Bound => ({ route, meter: metrics.meterOf(route.method, route.path) })
+  const router = createRouter(routes, bind)
   const app: App = {
     service,
+    pathOfGet: (path) => {
+      const match = router(path)
+      return match?.resource.byMethod['GET'] && canonicalPath(match.resource.template, match.params)
+    },
     isReady: cachedReadiness(service),
     metricsText: metrics.text,
     openapiText: once(() => JSON.stringify(openapiDocument(routes))),
@@ -102,7 +108,6 @@ export function createListener(options: ServerOptions): Listener {
     ui: once(() => (isUiEnabled ? readBuiltFiles() : undefined)),
     oidc: options.oidc,
   }
-  const bind = (route: Route): Bound => ({ route, meter: metrics.meterOf(route.method, route.path) })
   const threads = options.threads && createThreads(threadOptions(options, options.threads))
   if (threads) {
     service.events.renderLargeBy(offloadEvents(threads, limits))
@@ -115,7 +120,7 @@ export function createListener(options: ServerOptions): Listener {
     limits,
     log,
     overload: overload ?? watchEventLoop(),
-    router: createRouter(routes, bind),
+    router,
     cors: allowOrigins(options.origins ?? []),
     take: rateLimit && limitRate(rateLimit),
     isMetricsPublic: options.isMetricsPublic ?? false,

@@ -3,7 +3,7 @@ import { unauthenticated } from '../auth/unauthenticated.ts'
 import { ServiceError } from '../base/errors.ts'
 import type { TicketService } from '../service/service.ts'
 import type { Exchange } from './exchange.ts'
-import { readTarget } from './routes/router.ts'
+import { canonicalPath } from './routes/router.ts'
 import type { Route } from './routes/route.ts'
 
 /** Headers that a ticket stands for. */
@@ -23,7 +23,7 @@ export function redeemTicket(tickets: TicketService, exchange: Exchange, route: 
   if (CREDENTIALS.some((name) => request.headers[name.toLowerCase()] !== undefined)) {
     throw new ServiceError('crud:InvalidRequest', 'send credentials or a ticket, not both')
   }
-  const credentials = tickets.open(ticket, readTarget(request.url ?? '').path)
+  const credentials = tickets.open(ticket, canonicalPath(route.path, exchange.params))
   if (!credentials) {
     throw unauthenticated(
       'the ticket is for another path or older than a minute; POST /auth/ticket issues one',

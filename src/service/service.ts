@@ -168,9 +168,9 @@ export interface DataService {
 export type Credentials = Readonly<Record<string, string>>
 
 export interface TicketService {
-  /** The body names the path that the ticket is for. */
-  issue(body: Json | undefined, credentials: Credentials): string
-  /** The credentials that a ticket stands for; undefined if it does not count for this path, or not any more. */
+  /** The body names the path that the ticket is for; `canonical` returns the one spelling of it, or throws. */
+  issue(body: Json | undefined, credentials: Credentials, canonical: (path: string) => string): string
+  /** The credentials that a ticket stands for; undefined if it is for another path than this spelling, or has expired. */
   open(ticket: string, path: string): Credentials | undefined
 }
 

@@ -13,8 +13,8 @@ type TicketDeps = Pick<Deps, 'secret' | 'now'>
 
 export function ticketService(deps: TicketDeps): TicketService {
   return {
-    issue: (body, credentials) => issue(deps, readPath(body), credentials),
-    open: (ticket, path) => open(deps, ticket, normalPath(path)),
+    issue: (body, credentials, canonical) => issue(deps, canonical(readPath(body)), credentials),
+    open: (ticket, path) => open(deps, ticket, path),
   }
 }
 
@@ -62,18 +62,13 @@ function readPath(body: Json | undefined): string {
   const path = member(body, 'path')
   const others = isObject(body) ? Object.keys(body).filter((key) => key !== 'path') : []
   if (others.length > 0) throw invalid(`no ticket knows the key "${others[0]}"; send "path" only`)
-  if (typeof path === 'string' && PATH.test(path)) return normalPath(path)
+  if (typeof path === 'string' && PATH.test(path)) return path
   throw invalid(
     '"path" must be the path that the ticket is for, without parameters, such as "/events/stream"',
   )
 }
 
 const PATH = /^\/[^?#\s]{0,2000}$/
-
-/** Paths with the prefix `/rest` and with a trailing slash are the same. */
-function normalPath(path: string): string {
-  return path.replace(/^\/rest(?=\/)/, '').replace(/(?<=.)\/$/, '')
-}
 
 function invalid(message: string): ServiceError {
   return new ServiceError('crud:InvalidRequest', message)

@@ -90,6 +90,8 @@ export interface Content {
 /** State with the lifetime of the server that handlers share. */
 export interface App {
   readonly service: Service
+  /** The one spelling of a path; undefined if no route of GET has it. */
+  readonly pathOfGet: (path: string) => string | undefined
   readonly isReady: () => Promise<Readiness>
   readonly metricsText: () => Promise<string>
   readonly openapiText: () => string

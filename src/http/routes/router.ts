@@ -38,9 +38,14 @@ export function createRouter<T>(routes: readonly Route[], bind: (route: Route) =
   }
   tree.compile()
   return (path) => {
-    const found = tree.find('GET', path)
+    const found = path.includes('//') ? null : tree.find('GET', path)
     return found === null ? undefined : { resource: found.store as Resource<T>, params: found.params }
   }
+}
+
+/** The one spelling of all paths that have this route and these parameters: an encoded slash stays encoded. */
+export function canonicalPath(template: string, params: Params): string {
+  return template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''))
 }
 
 /** Splits the target of the request line. Rejects paths with unencoded or invalid characters. */

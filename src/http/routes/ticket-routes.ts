@@ -1,7 +1,9 @@
 /** The route that issues tickets. */
 import { Type } from '../../base/json/shape.ts'
+import { ServiceError } from '../../base/errors.ts'
 import { CREDENTIALS } from '../ticket.ts'
-import { type Call, type Reply, type Route, jsonReply } from './route.ts'
+import { type App, type Call, type Reply, type Route, jsonReply } from './route.ts'
+import { readTarget } from './router.ts'
 
 export const TICKET_ROUTES: readonly Route[] = [
   {
@@ -17,7 +19,11 @@ export const TICKET_ROUTES: readonly Route[] = [
     headers: CREDENTIALS.map((name) => ({ name, description: 'Credentials that the ticket stands for.' })),
     body: {
       shape: Type.Object(
-        { path: Type.String({ description: 'The path that the ticket is for, without parameters.' }) },
+        {
+          path: Type.String({
+            description: 'The path of a GET that the ticket is for, without parameters, percent-encoded.',
+          }),
+        },
         { additionalProperties: false },
       ),
       name: 'TicketRequest',
@@ -38,5 +44,16 @@ function issue({ app, body, headers }: Call): Reply {
     const value = headers[name.toLowerCase()]
     return value === undefined ? [] : [[name, value]]
   })
-  return jsonReply({ ticket: app.service.tickets.issue(body, Object.fromEntries(given)) })
+  const { tickets } = app.service
+  return jsonReply({ ticket: tickets.issue(body, Object.fromEntries(given), (path) => pathOfGet(app, path)) })
+}
+
+function pathOfGet(app: App, path: string): string {
+  const found = app.pathOfGet(readTarget(path).path)
+  if (found !== undefined) return found
+  throw new ServiceError(
+    'crud:InvalidRequest',
+    'there is no GET at this "path", so it can have no ticket; the path of every GET can have one, such as ' +
+      '"/events/stream", "/documents/{entity}/{id}" or "/data/find/{entity}"; /docs lists them',
+  )
 }

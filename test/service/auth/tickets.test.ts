@@ -48,6 +48,8 @@ test('tickets: a request for one names a path and nothing else', async () => {
     { path: 5 },
     { path: 'events' },
     { path: '/a?b=1' },
+    { path: '/documents/thing/%ff' },
+    { path: '/documents/thing/ä' },
     { path: '/a', role: 'x' },
     [],
   ]) {
@@ -56,14 +58,59 @@ test('tickets: a request for one names a path and nothing else', async () => {
   }
 })
 
+test('tickets: a path without a GET has none', async () => {
+  await using server = await startTestServer()
+  for (const path of ['/event', '/events//stream', '/data/insert/thing', '/auth/ticket', '/lock']) {
+    const { status, json } = await server.ask('POST', '/auth/ticket', { body: { path } })
+    assert.deepEqual([status, json.errorCode], [400, 'crud:InvalidRequest'], path)
+    assert.match(
+      json.msg,
+      /no GET at this "path".* such as "\/events\/stream", "\/documents\/\{entity\}/,
+      path,
+    )
+  }
+})
+
+test('tickets: a path may be percent-encoded in another way, but an encoded slash is no slash', async () => {
+  await using server = await startTestServer()
+  await server.define('coded', { name: { type: 'string' } })
+  for (const _id of ['abc', 'a@b', 'ä b', 'a/b', 'a%2Fb', 'stream'])
+    await server.ask('POST', '/documents/coded', { body: { _id } })
+  const at = async (issued: string, used: string): Promise<number> => {
+    const { status, json, text } = await server.ask('POST', '/auth/ticket', { body: { path: issued } })
+    assert.equal(status, 200, text)
+    return (await server.ask('GET', `${used}?ticket=${json.ticket}`)).status
+  }
+  const [base, encoded] = ['/documents/coded', '/d%6fcuments/c%6Fded']
+  for (const [issued, used] of [
+    [`${base}/abc`, `${encoded}/a%62c/`],
+    [`/rest${encoded}/%61bc`, `${base}/abc`],
+    [`${base}/a@b`, `${base}/a%40b`],
+    [`${base}/%C3%A4%20b`, `${base}/%c3%a4%20%62`],
+    [`${base}/a%2Fb`, `/rest${base}/a%2fb`],
+  ] as const) {
+    assert.equal(await at(issued, used), 200, `${issued} ${used}`)
+    assert.equal(await at(used, issued), 200, `${used} ${issued}`)
+  }
+  for (const [issued, used] of [
+    [`${base}/a%2Fb`, `${base}/a%252Fb`],
+    [`${base}/a%252Fb`, `${base}/a%2Fb`],
+    [`${base}/abc`, `${base}/a%2Fb`],
+    [`${base}/abc`, `${base}/ABC`],
+    ['/events/stream', '/events'],
+  ] as const)
+    assert.equal(await at(issued, used), 401, `${issued} ${used}`)
+})
+
 test('tickets: they count for a minute, in every process with the same secret', () => {
   let time = Date.UTC(2026, 0, 1)
   const now = (): Date => new Date(time)
   const [one, two, stranger] = ['a', 'a', 'b'].map((secret) => ticketService({ secret: () => secret, now }))
-  const ticket = one!.issue({ path: '/events' }, { Authorization: 'x' })
-  assert.deepEqual(two!.open(ticket, '/events/'), { Authorization: 'x' })
+  const issue = (): string => one!.issue({ path: '/events' }, { Authorization: 'x' }, (path) => path)
+  const ticket = issue()
+  assert.deepEqual(two!.open(ticket, '/events'), { Authorization: 'x' })
   assert.equal(stranger!.open(ticket, '/events'), undefined)
-  assert.notEqual(one!.issue({ path: '/events' }, { Authorization: 'x' }), ticket)
+  assert.notEqual(issue(), ticket)
   time += 60_000
   assert.ok(two!.open(ticket, '/events'))
   time += 1
