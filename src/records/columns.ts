@@ -36,6 +36,9 @@ export function columnsFrom(names: readonly string[], maxDepth: number): readonl
   const long = names.find((name) => name.length > MAX_NAME)
   if (long !== undefined)
     throw new ColumnError(`the column "${shown(long)}" has a name of more than ${MAX_NAME} characters`)
+  const nameless = names.indexOf('')
+  if (nameless !== -1)
+    throw new ColumnError(`column ${nameless + 1} of the header has no name; name it, or remove the column`)
   const columns = names.map(columnFrom)
   const root: PathNode = { children: new Map(), isColumn: false }
   for (const { path, name } of columns) {

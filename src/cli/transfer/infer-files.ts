@@ -2,6 +2,7 @@
 import type { Client } from '../client/client.ts'
 import type { CsvOptions } from '../../records/csv.ts'
 import { inferMetadata } from '../../records/infer/infer.ts'
+import { UnusableNames } from '../../records/infer/refuse-names.ts'
 import { RecordsError } from '../../records/record.ts'
 import { EXIT, Exit } from '../exit.ts'
 import type { FileImportFlags } from './import-flags.ts'
@@ -25,6 +26,8 @@ export async function inferAndCreate(
     entity,
     version,
     roles: flags.role ?? [],
+  }).catch((error: unknown) => {
+    throw error instanceof UnusableNames ? new Exit(EXIT.failed, error.message) : error
   })
   process.stdout.write(`${JSON.stringify(metadata, undefined, 2)}\n`)
   for (const note of notes) process.stderr.write(`smalt: ${note}\n`)

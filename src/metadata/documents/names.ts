@@ -1,5 +1,5 @@
 /** Validates names and versions in metadata. */
-import { isIndex } from '../../base/path.ts'
+import { problemWithName } from '../../base/field-name.ts'
 import { fault } from './decode.ts'
 
 const ENTITY = /^[A-Za-z_][A-Za-z0-9_-]{0,127}$/
@@ -8,8 +8,6 @@ const TAKEN = new Set(['roles', 'dependencies', 'health', 'access'])
 /** No JSON document may have this key, and answers of other programs are keyed by entity. */
 const NO_KEY = '__proto__'
 const VERSION = /^\d+\.\d+\.\d+(-[A-Za-z0-9._-]+)?$/
-/** Names that every JavaScript object resolves through its prototype. */
-const UNSAFE = new Set(['__proto__', 'constructor', 'prototype'])
 
 export function checkEntityName(name: string, at: string): void {
   if (TAKEN.has(name)) throw fault('metadata:InvalidName', `"${name}" cannot name an entity, it is taken`, at)
@@ -26,21 +24,10 @@ export function checkVersionValue(version: string, at: string): void {
 
 /** `isCounter` means that the name is `x#` for an array `x` beside it. */
 export function checkFieldName(name: string, isCounter: boolean, at: string): void {
-  const problem = problemOf(name, isCounter)
+  const problem = problemWithName(name, isCounter)
   if (problem) throw fault('metadata:InvalidName', `"${name}" cannot name a field: ${problem}`, at)
 }
 
 export function isSnapshot(version: string): boolean {
   return version.includes('SNAPSHOT')
-}
-
-function problemOf(name: string, isCounter: boolean): string | undefined {
-  if (name === '') return 'it is empty'
-  if (name.includes('.')) return '"." separates the steps of a path'
-  if (name.includes('\0')) return 'it holds NUL'
-  if (name.startsWith('$')) return 'names that begin with "$" are operators'
-  if (name === '*') return '"*" stands for the elements of an array'
-  if (isIndex(name)) return 'it reads as the index of an array element'
-  if (name.endsWith('#') && !isCounter) return '"#" at the end is for the size of an array beside it'
-  return UNSAFE.has(name) ? 'the name is reserved' : undefined
 }

@@ -1,7 +1,9 @@
 /** Proposes metadata for documents: types, required fields, enums and an identity. */
-import type { Json, JsonObject } from '../../base/json/json.ts'
+import { problemWithName } from '../../base/field-name.ts'
+import { type Json, type JsonObject, member } from '../../base/json/json.ts'
 import type { SourceRecord } from '../record.ts'
 import { type Kind, MAX_RECORDS, NUMBERS, type Observed, observeMembers, observed } from './observe.ts'
+import { type UnusableName, refuseNames } from './refuse-names.ts'
 
 export interface Inferred {
   readonly metadata: JsonObject
@@ -22,6 +24,7 @@ interface Sampled {
   readonly isText: boolean
 }
 
+/** Throws `UnusableNames`. */
 export async function inferMetadata(
   records: AsyncIterable<Sampled>,
   { entity, version, roles }: Proposal,
@@ -39,9 +42,10 @@ export async function inferMetadata(
   }
   if (bad > 0) notes.push(`${bad} records cannot be read, and were left out`)
   if (root.members.size === 0) notes.push('there are no records, so there are no fields')
-  const context: Context = { entity, notes, enums: new Map(), total: root.count }
+  const context: Context = { entity, notes, unusable: [], enums: new Map(), total: root.count }
   const identity = identityAmong(root)
   const fields = fieldsFrom(root, '', { ...context, identity })
+  refuseNames(context.unusable)
   if (root.count > 0 && identity === undefined)
     notes.push('no field identifies a document, so Smalt makes an _id for each')
   const enums = [...context.enums].map(([name, values]) => ({ name, values }))
@@ -69,6 +73,7 @@ export async function inferMetadata(
 interface Context {
   readonly entity: string
   readonly notes: string[]
+  readonly unusable: UnusableName[]
   /** Values by the name of their enum. */
   readonly enums: Map<string, readonly string[]>
   /** Number of records. */
@@ -80,11 +85,27 @@ interface Context {
 function fieldsFrom(at: Observed, prefix: string, context: Context): JsonObject {
   const fields = [...at.members]
     .filter(([name]) => !(prefix === '' && name === 'objectType'))
-    .map(([name, member]): [string, Json] => {
+    .map(([name, each]): [string, Json] => {
       const path = `${prefix}${name}`
-      return [name, fieldFrom(member, { path, parent: at }, context)]
+      noteName(name, { path, isSize: false }, context)
+      return [name, fieldFrom(each, { path, parent: at }, context)]
     })
-  return Object.fromEntries(fields)
+  const proposed = Object.fromEntries(fields)
+  for (const name of at.sizes) {
+    const isSize = member(member(proposed, name), 'type') === 'array'
+    noteName(`${name}#`, { path: `${prefix}${name}#`, isSize }, context)
+  }
+  return proposed
+}
+
+interface NameAt {
+  readonly path: string
+  readonly isSize: boolean
+}
+
+function noteName(name: string, { path, isSize }: NameAt, { unusable }: Context): void {
+  const problem = problemWithName(name, isSize)
+  if (problem !== undefined) unusable.push({ path, problem })
 }
 
 interface Place {

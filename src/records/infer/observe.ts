@@ -28,6 +28,8 @@ export interface Observed {
   /** Whether a double would have other digits than one of the numbers. */
   exceedsDouble: boolean
   readonly members: Map<string, Observed>
+  /** Members such as `tags#`, which the service computes for arrays, without the mark; where they are not 0. */
+  readonly sizes: Set<string>
   elements: Observed | undefined
 }
 
@@ -46,6 +48,7 @@ export function observed(): Observed {
     longest: 0,
     exceedsDouble: false,
     members: new Map(),
+    sizes: new Set(),
     elements: undefined,
   }
 }
@@ -54,8 +57,12 @@ export function observeMembers(at: Observed, document: JsonObject, isText: boole
   at.count++
   at.kinds.add('object')
   for (const [name, value] of Object.entries(document)) {
-    if (name.endsWith('#') || value === null) {
-      if (value === null && !at.members.has(name)) at.members.set(name, observed())
+    if (name.endsWith('#')) {
+      if (!isSizeOfNothing(value)) at.sizes.add(name.slice(0, -1))
+      continue
+    }
+    if (value === null) {
+      if (!at.members.has(name)) at.members.set(name, observed())
       continue
     }
     const member = at.members.get(name) ?? observed()
@@ -65,6 +72,11 @@ export function observeMembers(at: Observed, document: JsonObject, isText: boole
 }
 
 /** `isText`: all simple values are texts, as cells of CSV are. */
+/** As the service returns it beside an array that is absent. */
+function isSizeOfNothing(value: Json): boolean {
+  return value === null || value === '' || value === '0' || (isNumber(value) && numberText(value) === '0')
+}
+
 function observe(at: Observed, value: Json, isText: boolean): void {
   if (isObject(value)) return observeMembers(at, value, isText)
   at.count++

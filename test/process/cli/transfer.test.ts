@@ -331,6 +331,17 @@ onEveryStore((kind) => {
     assert.deepEqual([...(await namesOf('people'))].sort(), ['Ann', 'Bob'])
   })
 
+  test('import --infer: refuses names that no field may have, and writes nothing', async () => {
+    const file = write('named.csv', 'id,tags.0,tags.1\n1,a,b\n')
+    for (const yes of [[], ['--yes']]) {
+      const refused = await run('import', file, '--entity', 'named', '--infer', ...yes)
+      assert.deepEqual([refused.code, refused.out], [1, ''])
+      assert.match(refused.err, /"tags\.0": it reads as the index of an array element\n.*"tags\.1"/)
+      assert.match(refused.err, /rename these columns/)
+    }
+    assert.equal((await smalt.ask('GET', '/metadata/named')).json.length ?? 0, 0)
+  })
+
   test('POST /data/import: stores lines and rows as they arrive, and reports each that failed', async () => {
     await define('posted')
     const post = async (query: string, type: string, body: string): Promise<readonly unknown[]> => {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/base/json/json.ts'
 import { inferMetadata } from '../../../src/records/infer/infer.ts'
+import { UnusableNames } from '../../../src/records/infer/refuse-names.ts'
 import { readRecords } from '../../../src/records/read.ts'
 import type { FileFormat } from '../../../src/records/record.ts'
 
@@ -214,6 +215,43 @@ for (const [rule, format, text, fields, note] of CASES) {
     if (note) assert.match(inferred.notes.join('\n'), note)
   })
 }
+
+const UNUSABLE: readonly [format: FileFormat, text: string, names: readonly string[]][] = [
+  ['csv', 'id,tags.0,tags.1\n1,a,b\n', ['tags.0', 'tags.1']],
+  ['csv', '5,$d,a#,n\n1,2,3,4\n', ['5', '$d', 'a#']],
+  ['csv', 'tags:json,tags#,home.#\n[],0,1\n', ['home.#']],
+  ['csv', '*,constructor,x\n1,2,3\n', ['*', 'constructor']],
+  ['ndjson', '{"a.b":1,"l":[{"":1,"m#":2}]}\n', ['a.b', 'l.*.', 'l.*.m#']],
+]
+
+for (const [format, text, names] of UNUSABLE) {
+  test(`infer ${format}: names that no field may have are refused: ${names.join(' ')}`, async () => {
+    await assert.rejects(infer(format, text), (error) => {
+      assert.ok(error instanceof UnusableNames)
+      const lines = error.message.split('\n')
+      assert.deepEqual(
+        lines.slice(1, -1).map((line) => /"(.*?)": /.exec(line)?.[1]),
+        names,
+      )
+      assert.match(lines.at(-1)!, /rename these columns/)
+      return true
+    })
+  })
+}
+
+test('infer: sizes beside arrays are no fields', async () => {
+  const { fields } = await infer('ndjson', '{"_id":"1","l":[{"m":[1],"m#":1}],"l#":1}\n')
+  assert.deepEqual(shortly(fields), { _id: 'string', l: [{ m: ['integer'] }] })
+  const absent = await infer(
+    'ndjson',
+    '{"_id":"1","name":"a","tags#":0}\n{"_id":"2","tags":null,"tags#":null}\n',
+  )
+  assert.deepEqual(shortly(absent.fields), { _id: 'string', name: 'string', tags: 'string' })
+})
+
+test('infer: a column without a name is named by its number', async () => {
+  await assert.rejects(infer('csv', 'a,,b\n1,2,3\n'), /column 2 of the header has no name/)
+})
 
 test('infer: enums of fields with similar names have different names', async () => {
   const text = `ship.city,ship city,ship_city\n${rows(20, (i) => `a${i % 2},b${i % 2},c${i % 2}`)}`

@@ -147,7 +147,7 @@ const REFUSED: readonly [rule: string, format: FileFormat, text: string | Buffer
   ],
   ['a column twice', 'csv', 'a,a\n1,2\n', /"a" stands twice/],
   ['a column inside of another', 'csv', 'a,a.b\n1,2\n', /"a\.b" lies inside of the column "a"/],
-  ['a column without a name', 'csv', 'a,\n1,2\n', /"" is no column/],
+  ['a column without a name', 'csv', 'a,\n1,2\n', /column 2 of the header has no name/],
   ['a row that is too long', 'csv', `a\n${'x'.repeat(2_000)}\n`, /the row is larger than 1000 bytes/],
   ['Latin-1', 'csv', Buffer.from('a\nZ\u00fcrich\n', 'latin1'), /not valid UTF-8; save the file as UTF-8/],
 ]
