@@ -11,7 +11,6 @@ import {
   numberText,
 } from '../../base/json/json.ts'
 import { numberFrom } from '../../base/json/parse-trusted.ts'
-import { spend } from '../../base/work/work.ts'
 import { carryOver } from '../../schema/carry.ts'
 import type { Field, SimpleField } from '../../schema/field.ts'
 import { definedPart } from '../../schema/known.ts'
@@ -145,10 +144,7 @@ function removeSelected(array: Json[], isSelected: (index: number) => boolean): 
 function removeInTurn({ array, outer }: FoundArray, isSelected: (index: number) => boolean): void {
   for (let index = 0; index < array.length;) {
     if (!isSelected(index)) index++
-    else {
-      spend(array.length)
-      removeElement(outer, array, index)
-    }
+    else removeElement(outer, array, index)
   }
 }
 

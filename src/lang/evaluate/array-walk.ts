@@ -1,6 +1,7 @@
 /** Visits arrays and their elements in a document that an update changes meanwhile. */
 import type { Json } from '../../base/json/json.ts'
 import type { Step } from '../../base/path.ts'
+import { spend } from '../../base/work/work.ts'
 import { ElementLoop, type Loops } from './element-loop.ts'
 import { type WriteTarget, fromEnd, readArray } from './write-target.ts'
 
@@ -29,9 +30,12 @@ export function eachElement(found: FoundArray, visit: (element: WriteTarget) => 
   const { array, outer, isThere } = found
   const loop = new ElementLoop(array.length)
   const element = loopTarget(loop, found)
-  followed(outer.loops, array, loop)
-  while (isThere() && loop.advance()) visit(element)
-  forgotten(outer.loops, array)
+  follow(outer.loops, array, loop)
+  while (isThere() && loop.advance()) {
+    spend(1)
+    visit(element)
+  }
+  forget(outer.loops, array)
 }
 
 interface Start {
@@ -59,10 +63,11 @@ function walk({ outer, from }: Start, steps: readonly Step[], visit: (found: Fou
 function oneElement(found: FoundArray, index: number, visit: (element: WriteTarget) => void): void {
   const { array, outer } = found
   if (index < 0 || index >= array.length) return
-  const loop = new ElementLoop(array.length, index)
-  followed(outer.loops, array, loop)
+  // It follows this element only, so that the others cost nothing.
+  const loop = new ElementLoop(index + 1, index)
+  follow(outer.loops, array, loop)
   visit(loopTarget(loop, found))
-  forgotten(outer.loops, array)
+  forget(outer.loops, array)
 }
 
 function loopTarget(loop: ElementLoop, { array, outer, isThere }: FoundArray): WriteTarget {
@@ -79,14 +84,14 @@ function loopTarget(loop: ElementLoop, { array, outer, isThere }: FoundArray): W
   }
 }
 
-function followed(loops: Loops, array: readonly Json[], loop: ElementLoop): void {
+function follow(loops: Loops, array: readonly Json[], loop: ElementLoop): void {
   const others = loops.get(array)
   if (others) others.push(loop)
   else loops.set(array, [loop])
 }
 
 /** Loops end in the reverse order of their beginning. */
-function forgotten(loops: Loops, array: readonly Json[]): void {
+function forget(loops: Loops, array: readonly Json[]): void {
   const others = loops.get(array)!
   others.pop()
   if (others.length === 0) loops.delete(array)

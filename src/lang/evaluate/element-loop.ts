@@ -9,8 +9,12 @@ export type Loops = Map<readonly Json[], ElementLoop[]>
 
 /** Visits the elements that the array has now, in order; those that are removed before their turn are left out. */
 export class ElementLoop {
-  /** Whether each element behind the current one is to be visited. The next one is last, so that advancing is cheap. */
-  readonly #ahead: boolean[]
+  /**
+   * Whether each element from `#start` on is to be visited. It changes where the array changes, so that an insertion or
+   * removal takes as long here as there.
+   */
+  readonly #toVisit: boolean[]
+  #start: number
   /** Of the current element; once that is removed, of the element before it. */
   #index: number
   #isGone = false
@@ -18,7 +22,8 @@ export class ElementLoop {
   /** `current`: the element to begin at; without one, the loop begins before the first. */
   constructor(length: number, current = -1) {
     this.#index = current
-    this.#ahead = Array.from({ length: length - current - 1 }, () => true)
+    this.#start = current + 1
+    this.#toVisit = Array.from({ length: length - this.#start }, () => true)
   }
 
   /** Where the current element is now; undefined once it has been removed. */
@@ -28,9 +33,8 @@ export class ElementLoop {
 
   /** Goes to the next element; false if there is none. */
   advance(): boolean {
-    while (this.#ahead.length > 0) {
-      this.#index++
-      if (!this.#ahead.pop()) continue
+    while (++this.#index - this.#start < this.#toVisit.length) {
+      if (!this.#toVisit[this.#index - this.#start]) continue
       this.#isGone = false
       return true
     }
@@ -40,24 +44,28 @@ export class ElementLoop {
   inserted(at: number, count: number): void {
     if (at <= this.#index) {
       this.#index += count
+      this.#start += count
       return
     }
-    const left = this.#ahead.length - (at - this.#index - 1)
+    const place = at - this.#start
     // What is added behind all elements does not have to be passed over.
-    if (left <= 0) return
-    for (let added = 0; added < count; added += MAX_ARGUMENTS) {
-      const passedOver = Array.from({ length: Math.min(MAX_ARGUMENTS, count - added) }, () => false)
-      this.#ahead.splice(left, 0, ...passedOver)
+    if (place >= this.#toVisit.length) return
+    if (count <= MAX_ARGUMENTS) {
+      this.#toVisit.splice(place, 0, ...Array.from({ length: count }, () => false))
+      return
     }
+    const behind = this.#toVisit.splice(place)
+    for (let added = 0; added < count; added++) this.#toVisit.push(false)
+    for (const each of behind) this.#toVisit.push(each)
   }
 
   removed(at: number): void {
     if (at > this.#index) {
-      const place = this.#ahead.length - (at - this.#index)
-      if (place >= 0) this.#ahead.splice(place, 1)
+      this.#toVisit.splice(at - this.#start, 1)
       return
     }
     if (at === this.#index) this.#isGone = true
     this.#index--
+    this.#start--
   }
 }

@@ -14,7 +14,7 @@ import type { FieldRef } from '../resolve/scope.ts'
 export interface WriteTarget extends Seen {
   readonly outer?: WriteTarget
   readonly write: (value: Json) => void
-  /** Those that have to know of elements that are inserted and removed. */
+  /** The loops that have to be told of elements that are inserted and removed. */
   readonly loops: Loops
   /** Counts the steps of an update on one document, and throws above the limit. */
   readonly spend: (steps: number) => void
@@ -24,6 +24,9 @@ export interface WriteTarget extends Seen {
 const MAX_PADDING = 1_000
 /** Elements visited and values written in one document. Copies of copies and nested loops multiply. */
 const MAX_STEPS = 2_000_000
+
+/** Elements that are moved up or down in about the time of one step. */
+const MOVED_PER_STEP = 16
 
 /** Above this many, elements are not spread into one call, because the number of arguments is limited. */
 const MAX_ARGUMENTS = 1_000
@@ -91,6 +94,7 @@ export function removeAt(place: WriteTarget, ref: FieldRef): void {
 
 /** Removes one element, and lets the loops over the array know. */
 export function removeElement({ loops }: WriteTarget, array: Json[], index: number): void {
+  spend(Math.ceil((array.length - index) / MOVED_PER_STEP))
   array.splice(index, 1)
   for (const loop of loops.get(array) ?? []) loop.removed(index)
 }
@@ -113,6 +117,7 @@ export function insertAt(
   const path = `${ref.path}.${index ?? position}`
   if (position < 0) throw beforeStart(path)
   pad(array, position, { path, place })
+  spend(Math.ceil((array.length - position) / MOVED_PER_STEP) + values.length)
   for (const loop of place.loops.get(array) ?? []) loop.inserted(position, values.length)
   if (values.length <= MAX_ARGUMENTS) {
     array.splice(position, 0, ...values)
