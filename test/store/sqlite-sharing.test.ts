@@ -1,6 +1,6 @@
 /** Reader threads are shared: one caller's slow finds leave room for others, and what does not stop is ended. */
 import assert from 'node:assert/strict'
-import { mkdirSync, readFileSync, readdirSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
@@ -70,54 +70,6 @@ test('find: one that is over its time inside of a single pattern ends, and its t
   assert.ok(performance.now() - start < 10_000, 'the pattern alone takes longer')
   await unindexed(store)
 })
-
-const ON_LINUX = process.platform === 'linux' ? {} : { skip: 'threads have priorities on Linux only' }
-
-test('find: a statement that runs for long leaves the processor to shorter ones', ON_LINUX, async () => {
-  const before = new Set(threads())
-  const nicenesses = (): readonly number[] =>
-    threads().flatMap((id) => (before.has(id) ? [] : nicenessOf(id)))
-  await using stage = await openStage(open)
-  const { store } = stage
-  await fill(store)
-  await insert(store, longTexts(1, 1_500_000))
-  // on a busy machine, even a short one may run for long
-  await until(async () => {
-    await unindexed(store)
-    return nicenesses().includes(10) && !nicenesses().includes(15)
-  })
-  const controller = new AbortController()
-  const long = slowFind(store, { timeLimitMs: 30_000, getSignal: () => controller.signal })
-  const rejected = assert.rejects(long, HUNG_UP)
-  await until(() => nicenesses().includes(15))
-  await unindexed(store)
-  controller.abort()
-  await rejected
-  await until(() => !nicenesses().includes(15))
-  await unindexed(store)
-})
-
-function threads(): readonly string[] {
-  return readdirSync('/proc/self/task')
-}
-
-/** None, if the thread has ended meanwhile. */
-function nicenessOf(id: string): readonly number[] {
-  try {
-    // the name, in brackets, may contain spaces; the niceness is the 17th field behind it
-    const [, fields = ''] = readFileSync(`/proc/self/task/${id}/stat`, 'latin1').split(') ')
-    return [Number(fields.split(' ')[16])]
-  } catch {
-    return []
-  }
-}
-
-async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + 20_000; !(await isTrue());) {
-    assert.ok(Date.now() < end, 'it happens within 20 seconds')
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-}
 
 test('find: the time of waiting for a thread is not that of the find', async () => {
   await using stage = await openStage(open)

@@ -33,8 +33,6 @@ export type ReaderRequest =
   | { readonly kind: 'checkpoint' }
 
 export type ReaderAnswer =
-  /** Sent once, if the thread has a priority of its own. */
-  | { readonly kind: 'started'; readonly thread: number }
   | {
       readonly kind: 'rows'
       readonly rows: readonly unknown[]
@@ -52,6 +50,7 @@ interface Running {
 }
 
 const { file, memory } = workerData as ReaderData
+lowerThreadPriority(10)
 let running: Running | undefined
 let connection: DatabaseSync | undefined
 
@@ -64,9 +63,6 @@ function connect(): DatabaseSync {
   })
   return database
 }
-
-const thread = lowerThreadPriority(10)
-if (thread !== undefined) parentPort!.postMessage({ kind: 'started', thread } satisfies ReaderAnswer)
 
 parentPort!.on('message', (request: ReaderRequest) => {
   try {

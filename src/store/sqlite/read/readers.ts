@@ -10,7 +10,6 @@ import { createFairQueue } from '../../../base/work/fair-queue.ts'
 import type { ServiceError } from '../../../base/errors.ts'
 import type { SqlValue, Statement } from '../../sql/fragment.ts'
 import type { Bounds } from '../../bounds.ts'
-import { lowerPriorityOf } from '../../../base/work/thread-priority.ts'
 import { callerLeft, timedOut } from '../../../base/work/work.ts'
 import { PAGE_BYTES } from '../../stream-pages.ts'
 import { tooBig } from '../file/failures.ts'
@@ -56,10 +55,6 @@ const IDLE_MS = 10_000
 /** A statement that still runs this long after its cancellation is terminated with its thread. */
 const GRACE_MS = 250
 
-/** A statement that runs for longer than this leaves the processor to shorter ones. */
-const LONG_MS = 250
-const LONG_NICENESS = 15
-
 /** Rows are garbage as soon as they are sent; V8 would let several times as much of it pile up in each thread. */
 const MAX_YOUNG_MB = 16
 
@@ -69,7 +64,7 @@ const ENOUGH_PROCESSORS = 4
 const BATCH_ROWS = 500
 const BATCH_KEYS = 10_000
 
-type Rows = Extract<ReaderAnswer, { readonly kind: 'rows' }>
+type Rows = ReaderAnswer & { readonly kind: 'rows' }
 
 export function createReaders(options: ReadersOptions): Readers {
   const { threads: slots, processors = availableParallelism(), ...data } = options
@@ -106,8 +101,6 @@ export function createReaders(options: ReadersOptions): Readers {
 
   function giveBack(thread: Thread): void {
     if (thread.hasEnded) return
-    // its priority cannot be raised again
-    if (thread.isLowered) return void thread.end()
     const end = (): void => {
       idle.delete(thread)
       void thread.end()
@@ -221,7 +214,6 @@ function perform(thread: Thread, { statement, bounds, byKey, take }: Job): Perfo
   if (signal?.aborted) onAbort()
   const { timeLimitMs } = bounds
   const timer = setTimeout(() => stop(timedOut(bounds.work?.timeLimitMs ?? timeLimitMs)), timeLimitMs)
-  const lowering = setTimeout(() => thread.lowerPriority(), LONG_MS)
   const { text, values } = statement
 
   async function readAll(): Promise<void> {
@@ -236,7 +228,6 @@ function perform(thread: Thread, { statement, bounds, byKey, take }: Job): Perfo
       }
     } finally {
       clearTimeout(timer)
-      clearTimeout(lowering)
       clearTimeout(ending)
       signal?.removeEventListener('abort', onAbort)
       thread.send({ kind: 'close' })
@@ -249,9 +240,6 @@ function perform(thread: Thread, { statement, bounds, byKey, take }: Job): Perfo
 
 class Thread {
   hasEnded = false
-  /** Whether it is behind other threads for good. */
-  isLowered = false
-  #systemId: number | undefined
   readonly #worker: Worker
   readonly #onEnd: () => void
   #pending: PromiseWithResolvers<Rows> | undefined
@@ -264,10 +252,6 @@ class Thread {
     })
     this.#worker.unref()
     this.#worker.on('message', (answer: ReaderAnswer) => {
-      if (answer.kind === 'started') {
-        this.#systemId = answer.thread
-        return
-      }
       const pending = this.#pending
       this.#pending = undefined
       if (answer.kind === 'rows') pending?.resolve(answer)
@@ -288,12 +272,6 @@ class Thread {
     this.#pending = pending
     this.send(request)
     return pending.promise
-  }
-
-  lowerPriority(): void {
-    if (this.#systemId === undefined || this.hasEnded) return
-    lowerPriorityOf(this.#systemId, LONG_NICENESS)
-    this.isLowered = true
   }
 
   /** Nothing may use the thread from now on, although its worker exits a moment later. */
