@@ -1,6 +1,6 @@
 /**
- * Sequence values for synchronous work, which cannot await them: when one is missing, the work is aborted and
- * run again with one more.
+ * Sequence values for synchronous work, which cannot await them: when one is missing, the work is aborted and run again
+ * with about twice as many, so that work that needs many values runs a few times only.
  */
 import type { Draw } from '../../../plan/plan.ts'
 import type { Sequence } from '../../../schema/field.ts'
@@ -19,42 +19,51 @@ class ValueWanted extends Error {
 
 type NextValues = (sequence: Sequence, count: number) => Promise<readonly bigint[]>
 
-/** Values are fetched in growing batches; unused ones become gaps in the sequence. */
-export function createSequenceDraws(nextValues: NextValues): SequenceDraws {
-  const spare = new Map<string, bigint[]>()
-  let count = 1
+/** Values of a sequence that were fetched, in order. */
+interface Fetched {
+  readonly values: bigint[]
+  /** How many of them were used by work that is done. */
+  used: number
+}
 
-  async function next(sequence: Sequence): Promise<bigint> {
-    const values = spare.get(sequence.name) ?? []
-    if (values.length === 0) {
-      values.push(...(await nextValues(sequence, count)))
-      count = Math.min(count * 2, 64)
-      spare.set(sequence.name, values)
-    }
-    return values.shift()!
+/** The most that are fetched before any work is known to need them. */
+const MAX_SPARE = 64
+
+/** Values are fetched in growing batches. What one work leaves is for the next; what the last one leaves are gaps. */
+export function createSequenceDraws(nextValues: NextValues): SequenceDraws {
+  const fetched = new Map<string, Fetched>()
+  let batch = 1
+
+  async function fetchMore(sequence: Sequence): Promise<void> {
+    const own = fetched.get(sequence.name) ?? { values: [], used: 0 }
+    fetched.set(sequence.name, own)
+    const missing = Math.max(batch, own.values.length - own.used)
+    for (const each of await nextValues(sequence, missing)) own.values.push(each)
+    batch = Math.min(batch * 2, MAX_SPARE)
   }
 
   return async (work) => {
-    const given = new Map<string, bigint[]>()
     for (;;) {
+      const drawn = new Map<string, number>()
       try {
-        return work(drawFrom(given))
+        const result = work(drawFrom(fetched, drawn))
+        for (const [name, count] of drawn) fetched.get(name)!.used += count
+        return result
       } catch (error) {
         if (!(error instanceof ValueWanted)) throw error
-        const { name } = error.sequence
-        given.set(name, [...(given.get(name) ?? []), await next(error.sequence)])
+        await fetchMore(error.sequence)
       }
     }
   }
 }
 
-function drawFrom(given: ReadonlyMap<string, readonly bigint[]>): Draw {
-  const used = new Map<string, number>()
+function drawFrom(fetched: ReadonlyMap<string, Fetched>, drawn: Map<string, number>): Draw {
   return (sequence) => {
-    const index = used.get(sequence.name) ?? 0
-    const value = given.get(sequence.name)?.[index]
+    const count = drawn.get(sequence.name) ?? 0
+    const own = fetched.get(sequence.name)
+    const value = own?.values[own.used + count]
     if (value === undefined) throw new ValueWanted(sequence)
-    used.set(sequence.name, index + 1)
+    drawn.set(sequence.name, count + 1)
     return value
   }
 }
