@@ -36,13 +36,18 @@ export function repeatedIdentity(
 ): ServiceError | undefined {
   const keys = identitiesByPath.get(field.path) ?? new Set()
   identitiesByPath.set(field.path, keys)
-  const key = isNumber(value) ? `n${orderKey(numberText(value))}` : `t${JSON.stringify(value)}`
+  const key = identityKey(value)
   if (!keys.has(key)) {
     keys.add(key)
     return undefined
   }
   const message = `"${path}" repeats an identity that another element has`
   return new ServiceError('crud:DuplicateArrayElementId', message, { context: path })
+}
+
+/** The same for all spellings of a number. */
+export function identityKey(value: Json): string {
+  return isNumber(value) ? `n${orderKey(numberText(value))}` : `t${JSON.stringify(value)}`
 }
 
 interface Check {

@@ -6,33 +6,58 @@ import type { Json } from '../../base/json/json.ts'
 import { numberFrom } from '../../base/json/parse-trusted.ts'
 import { memoized } from '../../base/memo.ts'
 import { uuidV7 } from '../../base/uuid.ts'
+import { spend } from '../../base/work/work.ts'
 import { printDate } from '../../schema/date.ts'
 import { type Sources, prepareDocument } from '../../schema/document.ts'
 import { type FaultBudget, faultBudget } from '../../schema/faults.ts'
 import type { Sequence, SimpleField } from '../../schema/field.ts'
 import { type Schema, allFields } from '../../schema/schema.ts'
 import type { ValueType } from '../../schema/types.ts'
+import type { Store } from '../../store/store.ts'
 import type { Deps } from '../deps.ts'
+import { type IsTaken, numberedIdentities, takenIdentities } from './taken-identities.ts'
 
 /**
  * Sources for documents that are about to be prepared. Their sequence values are drawn in advance, in one
- * call per sequence.
+ * call per sequence, unless documents bring identities of elements that the sequence would give to others.
  */
 export async function sourcesFor(
   origin: GeneratingFor,
   schema: Schema,
   data: readonly Json[],
 ): Promise<Sources> {
-  const { deps } = origin
   const drawn = new Map<string, Iterator<bigint>>()
   if (drawsSequences(schema)) {
-    for (const { sequence, count } of neededValues(origin, schema, data)) {
-      const values = await deps.storeOf(schema).nextValues(sequence, count)
-      drawn.set(sequence.name, values.values())
+    const store = origin.deps.storeOf(schema)
+    for (const needed of neededValues(origin, schema, data)) {
+      drawn.set(needed.sequence.name, (await freeValues(needed, store)).values())
     }
   }
   return drawSources(origin, (sequence) => drawn.get(sequence.name)!.next().value!)
 }
+
+/** Values that documents need of a sequence. */
+interface NeededValues {
+  readonly sequence: Sequence
+  count: number
+  /** Whether the identity of an element in the documents is this value. */
+  readonly isTaken: (value: bigint) => boolean
+}
+
+async function freeValues(
+  { sequence, count, isTaken }: NeededValues,
+  store: Pick<Store, 'nextValues'>,
+): Promise<readonly bigint[]> {
+  const free: bigint[] = []
+  for (let batch = count; free.length < count; batch = Math.min(2 * batch, MAX_BATCH)) {
+    const values = await store.nextValues(sequence, batch)
+    for (const each of values) if (!isTaken(each)) free.push(each)
+  }
+  return free
+}
+
+/** Of values that are drawn because documents have those that were drawn before. */
+const MAX_BATCH = 10_000
 
 /** The requested number of values; empty if the field has no generator. */
 export async function generateValues(
@@ -58,14 +83,15 @@ export interface GeneratingFor {
 export function drawSources(
   { deps, caller }: GeneratingFor,
   draw: (sequence: Sequence) => bigint,
-  faults: FaultBudget = faultBudget(deps.limits),
+  { faults = faultBudget(deps.limits), isTaken = () => false }: DrawOptions = {},
 ): Sources {
   return {
     faults,
     usesDefaults: true,
     uuid: () => randomUUID(),
     id: () => uuidV7(deps.now().getTime()),
-    generate: ({ type, generator }) => {
+    generate: (field) => {
+      const { type, generator } = field
       switch (generator!.type) {
         case 'UUID':
           return randomUUID()
@@ -74,10 +100,20 @@ export function drawSources(
         case 'CurrentUser':
           return caller.principal
         case 'IntSequence':
-          return numberOf(generator!.sequence!, type, draw)
+          for (;;) {
+            spend(1)
+            const number = numberOf(generator!.sequence!, type, draw)
+            if (!isTaken(field, number)) return number
+          }
       }
     },
   }
+}
+
+interface DrawOptions {
+  readonly faults?: FaultBudget
+  /** Such numbers are passed over. */
+  readonly isTaken?: IsTaken
 }
 
 /** Beyond 2^53 several numbers of a sequence become the same double, which would be issued more than once. */
@@ -98,19 +134,24 @@ const drawsSequences = memoized((schema: Schema): boolean =>
  * is unique, because a repeated identity of an element is a fault, and after too many faults the rest of a document is not
  * counted.
  */
-function neededValues(
-  origin: GeneratingFor,
-  schema: Schema,
-  data: readonly Json[],
-): Iterable<{ sequence: Sequence; count: number }> {
-  const needed = new Map<string, { sequence: Sequence; count: number }>()
+function neededValues(origin: GeneratingFor, schema: Schema, data: readonly Json[]): Iterable<NeededValues> {
+  const needed = new Map<string, NeededValues>()
+  const isTaken = takenIdentities(schema, data)
+  const start = (sequence: Sequence): NeededValues => {
+    const fields = numberedIdentities(schema).filter(
+      ({ generator }) => generator!.sequence!.name === sequence.name,
+    )
+    const isTakenIn = (value: bigint) => (field: SimpleField) =>
+      isTaken(field, field.type.cast(numberFrom(String(value)))!)
+    return { sequence, count: 0, isTaken: (value) => fields.some(isTakenIn(value)) }
+  }
   const rehearsal: Sources = {
     ...drawSources(origin, () => 0n),
     standsIn: true,
     generate: ({ generator }) => {
       const { sequence } = generator!
       if (sequence) {
-        const entry = needed.get(sequence.name) ?? { sequence, count: 0 }
+        const entry = needed.get(sequence.name) ?? start(sequence)
         entry.count++
         needed.set(sequence.name, entry)
       }

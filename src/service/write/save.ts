@@ -28,6 +28,7 @@ import { documentIn, freshnessFor, revise } from './revise.ts'
 import { type Tally, createTally } from './write-result.ts'
 import { watched } from './outbox-entries.ts'
 import { type GeneratingFor, drawSources } from './generated-values.ts'
+import { takenIdentities } from './taken-identities.ts'
 
 export async function save(deps: Deps, caller: Caller, request: SaveRequest): Promise<DataResponse> {
   const schema = deps.schemaOf(request.entity, request.version)
@@ -131,7 +132,9 @@ function create(sent: Json, saving: SequenceDraws): Change {
     const message = 'no document has this identity; send "upsert": true to insert new ones'
     return { kind: 'refuse', faults: [new ServiceError('store-crud:SaveError', message)] }
   }
-  const prepared = prepareDocument(allowed.schema, sent, drawSources(saving, draw, budget))
+  const { schema } = allowed
+  const isTaken = takenIdentities(schema, [sent])
+  const prepared = prepareDocument(schema, sent, drawSources(saving, draw, { faults: budget, isTaken }))
   const faults = faultsOfNew(prepared, allowed, budget)
   return faults.length > 0 ? { kind: 'refuse', faults } : { kind: 'write', document: prepared.document }
 }
@@ -162,7 +165,7 @@ function replace(stored: StoredDocument, sent: Json, drawing: SequenceDraws): Ch
   return revise(
     { schema, before, after, visibility, hiddenNamed },
     allowed,
-    drawSources(drawing, draw, budget),
+    drawSources(drawing, draw, { faults: budget, isTaken: takenIdentities(schema, [after]) }),
   )
 }
 

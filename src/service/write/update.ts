@@ -28,6 +28,7 @@ import { selectFirst } from './select-first.ts'
 import { type Tally, createTally } from './write-result.ts'
 import { watched } from './outbox-entries.ts'
 import { type GeneratingFor, drawSources } from './generated-values.ts'
+import { takenIdentities } from './taken-identities.ts'
 
 export async function update(deps: Deps, caller: Caller, request: UpdateRequest): Promise<DataResponse> {
   const schema = deps.schemaOf(request.entity, request.version)
@@ -107,7 +108,7 @@ function changeBy(
     return revise(
       { schema, before, after, visibility, hiddenNamed },
       allowed,
-      drawSources(origin, draw, budget),
+      drawSources(origin, draw, { faults: budget, isTaken: takenIdentities(schema, [after]) }),
     )
   }
 }

@@ -253,20 +253,46 @@ onEveryStore(() => {
     assert.deepEqual(await held(tester), {})
   })
 
-  test('insert, update: a made identity of an element that another one has is refused', async () => {
+  test('insert, update, save: a number that identifies another element already is passed over', async () => {
     await using tester = await openTenant()
     await tester.define(tester.entity, { lines: linesNumberedBy(`${tester.entity}-same`, 5) })
-    const repeated = [['crud:DuplicateArrayElementId']]
-    const inserted = await tester.insert(tester.entity, { data: { _id: '1', lines: [{ no: 5 }, {}] } })
-    assert.deepEqual(dataErrorCodes(inserted), repeated, printResponse(inserted))
-    await tester.store(tester.entity, [{ _id: '1', lines: [{}, { no: 7 }] }])
-    const appended = await update(tester, { update: { $append: { lines: {} } } })
-    assert.deepEqual(dataErrorCodes(appended), repeated, printResponse(appended))
+    const numbers = async () =>
+      (((await held(tester))['1'] as JsonObject)['lines'] as JsonObject[]).map(({ no }) => no)
+    const sent = { _id: '1', lines: [{}, { no: 6 }, { no: 5 }, {}, { no: 10 }] }
+    const inserted = await tester.insert(tester.entity, { data: sent })
+    assert.equal(inserted.status, 'COMPLETE', printResponse(inserted))
+    assert.deepEqual(await numbers(), [7, 6, 5, 8, 10])
+    // a refusal would give the number back on SQLite, so that the next attempt had the same one
+    const appended = await update(tester, {
+      update: { $append: { lines: [{}, {}] } },
+      execution: { atomic: true },
+    })
+    assert.equal(appended.status, 'COMPLETE', printResponse(appended))
+    const [ninth, eleventh] = (await numbers()).slice(-2) as number[]
+    assert.ok(ninth! >= 9 && ninth !== 10 && eleventh! > 10, `${ninth} ${eleventh}`)
+    const next = eleventh! + 1
+    const saved = await save(tester, { data: { _id: '1', lines: [{ no: next }, {}, { no: next + 1 }] } })
+    assert.equal(saved.status, 'COMPLETE', printResponse(saved))
+    const [, number] = await numbers()
+    assert.ok((number as number) > next + 1, JSON.stringify(number))
+    const created = await save(tester, { data: { _id: '2', lines: [{ no: next + 2 }, {}] }, upsert: true })
+    assert.equal(created.status, 'COMPLETE', printResponse(created))
+  })
+
+  test('update: nothing is refused for an identity that is hidden from the caller', async () => {
+    await using tester = await openTenant()
+    const lines = linesNumberedBy(`${tester.entity}-hidden`, 1, forBoss('find', 'insert', 'update'))
+    await tester.define(tester.entity, { lines })
+    await tester.insert(tester.entity, { data: { _id: '1', lines: [{ no: 2 }, { no: 4 }] } }, BOSS)
+    for (let i = 0; i < 4; i++) {
+      const appended = await update(tester, { update: { $append: { lines: {} } } }, CLERK)
+      assert.equal(appended.status, 'COMPLETE', printResponse(appended))
+    }
   })
 })
 
-function linesNumberedBy(name: string, initialValue: number): JsonObject {
+function linesNumberedBy(name: string, initialValue: number, more: JsonObject = {}): JsonObject {
   const valueGenerator = { type: 'IntSequence', configuration: { name, initialValue } }
-  const no = { type: 'integer', constraints: { 'element-identity': true }, valueGenerator }
+  const no = { type: 'integer', constraints: { 'element-identity': true }, valueGenerator, ...more }
   return { type: 'array', items: { type: 'object', fields: { no } } }
 }
