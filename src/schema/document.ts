@@ -16,7 +16,7 @@ import {
   isMandatory,
   isRegenerated,
 } from './field.ts'
-import { idFault } from './id.ts'
+import { idFault, isIdentity, notAnIdentity } from './id.ts'
 import { isOfOtherVersion } from './kind.ts'
 import { inOrder, orderOf, rootOrderOf } from './member-order.ts'
 import type { Schema } from './schema.ts'
@@ -191,6 +191,10 @@ function prepareSimple(value: Json, field: SimpleField, path: string, state: Pre
   const generated = isReplaced && state.sources ? generateFor(field, path, state) : undefined
   if (generated !== undefined) return generated
   const stored = field.type.cast(value)
+  if (stored === undefined && isIdentity(field)) {
+    addFault(state.faults, notAnIdentity(value, field))
+    return undefined
+  }
   if (stored === undefined) {
     const { name } = field.type
     const message = `"${path}" is of type ${name}, and the value given cannot become one without loss; send ${LOOKS_LIKE[name]}`

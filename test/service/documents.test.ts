@@ -743,4 +743,26 @@ onEveryStore(() => {
     const wrong = await server.ask('POST', '/documents/person/1', { body: {} })
     assert.deepEqual([wrong.status, wrong.headers.allow], [405, 'GET, HEAD, PUT, PATCH, DELETE'])
   })
+
+  test('documents: an _id in the body that cannot be one is named, with a right one', async () => {
+    for (const [_id, form] of [
+      [{ a: 1 }, 'an object'],
+      [[7], 'an array'],
+      [7.5, 'this number'],
+    ] as const) {
+      const { status, json } = await server.ask('POST', '/documents/row', { body: { _id, name: 'Ann' } })
+      assert.equal(status, 400)
+      const { errorCode, context, msg } = json as Record<'errorCode' | 'context' | 'msg', string>
+      assert.equal(errorCode, 'metadata:IncompatibleValue')
+      assert.match(context, /\/_id$/)
+      assert.equal(
+        msg,
+        `${form} cannot identify a document: "_id" is of type integer; send an integer of 64 bits, such as 42`,
+      )
+      // whoever has no access learns nothing about the type
+      const named = await server.ask('PUT', '/documents/row/7?upsert=true', { body: { _id, name: 'Ann' } })
+      refused(named, 400, 'crud:InvalidRequest')
+      assert.match(named.json['msg'] as string, /send the one of the path, or none/)
+    }
+  })
 })

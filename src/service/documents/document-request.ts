@@ -98,5 +98,6 @@ export function requireSameId(given: Json | undefined, { deps, target, id }: Nam
   if (given === undefined) return
   const { type } = deps.schemaOf(target.entity, target.version).root.fields.get('_id') as SimpleField
   if (given !== null && sameJson(type.cast(given), id)) return
-  throw new ServiceError('crud:InvalidRequest', 'the path names another "_id" than the body', { at: '/_id' })
+  const message = 'the path names another "_id" than the body; send the one of the path, or none'
+  throw new ServiceError('crud:InvalidRequest', message, { at: '/_id' })
 }

@@ -127,6 +127,8 @@ function unlisted(): ServiceError {
 
 function create(sent: Json, saving: SequenceDraws): Change {
   const { allowed, isConditional, draw, budget } = saving
+  const unusable = allowed.upsert ? [] : identityFaults(sent, saving)
+  if (unusable.length > 0) return { kind: 'refuse', faults: unusable }
   if (isConditional) return { kind: 'refuse', faults: [unlisted()] }
   if (!allowed.upsert) {
     const message = 'no document has this identity; send "upsert": true to insert new ones'
@@ -137,6 +139,14 @@ function create(sent: Json, saving: SequenceDraws): Change {
   const prepared = prepareDocument(schema, sent, drawSources(saving, draw, { faults: budget, isTaken }))
   const faults = faultsOfNew(prepared, allowed, budget)
   return faults.length > 0 ? { kind: 'refuse', faults } : { kind: 'write', document: prepared.document }
+}
+
+/** Without them, a value that cannot be an identity would look like one that no document has. */
+function identityFaults(sent: Json, { allowed, identity, budget }: SequenceDraws): readonly ServiceError[] {
+  const { faults } = castDocument(allowed.schema, sent, budget)
+  return faults.filter(({ context }) =>
+    identity.some(({ path }) => path === context || path.startsWith(`${context}.`)),
+  )
 }
 
 /**

@@ -41,14 +41,14 @@ onEveryStore(() => {
     assert.deepEqual(await held(tester), { 1: { _id: '1', a: 'x', n: 1, text: 'new' } })
   })
 
-  test('save: part of an identity, null or of another type, finds nothing', async () => {
+  test('save: part of an identity, or null, finds nothing, and another type is refused', async () => {
     await using tester = await open(COMPOSITE, [{ _id: '1', a: 'x', n: 1 }])
     const data = [{ a: 'x' }, { a: 'x', n: null }, { a: 'x', n: 'one' }]
     const response = await save(tester, { data })
     assert.deepEqual(dataErrorCodes(response), [
       ['store-crud:SaveError'],
       ['store-crud:SaveError'],
-      ['store-crud:SaveError'],
+      ['metadata:IncompatibleValue'],
     ])
     const upserted = await save(tester, { data, upsert: true })
     assert.deepEqual(dataErrorCodes(upserted), [
@@ -56,6 +56,39 @@ onEveryStore(() => {
       ['crud:Required'],
       ['metadata:IncompatibleValue'],
     ])
+  })
+
+  test('save: what cannot be an identity is named at its place, with or without upsert', async () => {
+    await using tester = await open({
+      code: { type: 'string', constraints: { identity: true } },
+      home: { type: 'object', fields: { room: { type: 'integer', constraints: { identity: true } } } },
+      more: { type: 'boolean' },
+    })
+    const start = 'cannot identify a document:'
+    const cases: readonly (readonly [JsonObject, string, string])[] = [
+      [{ code: {}, home: { room: 1 } }, 'code', `an object ${start} "code" is of type string; send a text`],
+      [{ code: [1], home: { room: 1 } }, 'code', `an array ${start} "code" is of type string; send a text`],
+      [
+        { code: 'x', home: { room: [] } },
+        'home.room',
+        `an array ${start} "home.room" is of type integer; send an integer`,
+      ],
+      [{ code: 'x', home: { room: 1.5 } }, 'home.room', `this number ${start}`],
+      [{ code: 'x', home: { room: 'one' } }, 'home.room', `this text ${start}`],
+      [{ code: 'x', home: { room: true } }, 'home.room', `a boolean ${start}`],
+      [{ code: 'x', home: [] }, 'home', '"home" must be an object'],
+    ]
+    for (const upsert of [false, true]) {
+      for (const [document, place, message] of cases) {
+        const data = [{ ...document, more: false }]
+        const [fault] = (await save(tester, { data, upsert })).dataErrors![0]!.errors
+        assert.equal(fault!.errorCode, 'metadata:IncompatibleValue')
+        assert.ok(fault!.context.endsWith(`/${place}`), fault!.context)
+        assert.ok(fault!.msg.startsWith(message), fault!.msg)
+      }
+    }
+    const other = { code: 'x', home: { room: 1 }, more: 'maybe' }
+    assert.deepEqual(dataErrorCodes(await save(tester, { data: other })), [['store-crud:SaveError']])
   })
 
   test('save: without declared identity _id is the identity', async () => {
