@@ -94,6 +94,8 @@ onEveryStore(() => {
       .split('\n')
       .map((line) => JSON.parse(line))
     assert.deepEqual(lines, [...whole.events, { next: whole.next }])
+    const unwanted = await server.ask('GET', '/events', { headers: { Accept: 'application/x-ndjson;q=0' } })
+    assert.match(String(unwanted.headers['content-type']), /^application\/json/)
   })
 
   const REFUSED: readonly (readonly [query: string, named: RegExp])[] = [

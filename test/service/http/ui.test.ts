@@ -122,9 +122,11 @@ test('guide: every page of the documentation is there, and its links lead somewh
 test('links: browsers go on to the page, programs get JSON', async () => {
   const browser = await http.ask('GET', '/', { headers: { Accept: BROWSER } })
   assert.deepEqual([browser.status, browser.headers['location']], [302, '/ui'])
+  const shouting = await http.ask('GET', '/', { headers: { Accept: 'TEXT/HTML' } })
+  assert.equal(shouting.status, 302)
   const { responses } = (await http.ask('GET', '/openapi.json')).json().paths['/'].get
   assert.ok(responses['302'])
-  for (const accept of ['*/*', 'application/json']) {
+  for (const accept of ['*/*', 'application/json', 'text/html;q=0, */*']) {
     const program = await http.ask('GET', '/', { headers: { Accept: accept } })
     assert.deepEqual([program.status, program.json().links.ui], [200, '/ui'], accept)
   }

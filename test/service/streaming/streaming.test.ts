@@ -231,6 +231,7 @@ onEveryStore(() => {
       for (const [search, headers] of [
         ['?stream=true', {}],
         ['', { Accept: 'application/x-ndjson' }],
+        ['', { Accept: 'application/json;q=0.9, Application/X-NDJSON' }],
       ] as const) {
         const answer = await server.ask('POST', `${path}${search}`, { body, headers })
         assert.equal(answer.status, 200)
@@ -247,6 +248,9 @@ onEveryStore(() => {
         assert.deepEqual(all.at(-1), { last: true, status: 'COMPLETE', matchCount: 3 })
       }
     }
+    const unwanted = { Accept: 'application/x-ndjson;q=0, */*' }
+    const inOne = await server.ask('POST', '/data/find/t', { body, headers: unwanted })
+    assert.equal((inOne.json as JsonObject)['status'], 'COMPLETE')
     const plain = await server.ask('POST', '/data/find/t?stream=false', { body })
     assert.equal(plain.json.processed.length, 3)
     assert.equal((await server.ask('POST', '/data/find/t?stream=yes', { body })).status, 400)
