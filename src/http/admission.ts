@@ -10,7 +10,7 @@ import type { Bound, Exchange } from './exchange.ts'
 import type { Overload } from './observe/overload.ts'
 import type { Take } from './rate-limit.ts'
 import { type Access, type Reply, type Route, isDataPath } from './routes/route.ts'
-import { type Router, readTarget } from './routes/router.ts'
+import { type Router, checkPath, readTarget } from './routes/router.ts'
 import type { TicketService } from '../service/service.ts'
 import { redeemTicket } from './ticket.ts'
 
@@ -30,12 +30,15 @@ export function admit(gate: Gate, exchange: Exchange): Bound | Reply {
   const { path, search } = readTarget(request.url ?? '')
   exchange.isData = isDataPath(path)
   exchange.search = search
+  checkPath(path)
   refuseBadHeaders(request)
   gate.auth.admit(request)
   exchange.cors = gate.cors(request)
   const match = gate.router(path)
   if (!match) throw new ServiceError('crud:UnknownRoute', 'there is nothing at this path; see /docs')
   const { allow, template, byMethod } = match.resource
+  // "/data" may be percent-encoded
+  exchange.isData = isDataPath(template)
   const bound = byMethod[request.method ?? '']
   if (!bound) {
     if (exchange.cors.includes('Access-Control-Allow-Origin') && isPreflight(request))

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { openapiDocument } from '../../src/http/routes/openapi.ts'
-import { createRouter, readTarget } from '../../src/http/routes/router.ts'
+import { checkPath, createRouter, readTarget } from '../../src/http/routes/router.ts'
 import { ROUTES } from '../../src/http/routes/routes.ts'
 import type { Answer } from './server.ts'
 
@@ -48,6 +48,7 @@ const BEFORE_ROUTES = ['crud:UnknownRoute', 'crud:MethodNotAllowed', 'crud:Forei
 function routeOf(method: string, url: string) {
   try {
     const { path } = readTarget(url)
+    checkPath(path)
     return path.includes('//') ? undefined : router(path)?.resource.byMethod[method]
   } catch {
     // a path that no route could have

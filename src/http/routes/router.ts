@@ -48,15 +48,19 @@ export function canonicalPath(template: string, params: Params): string {
   return template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''))
 }
 
-/** Splits the target of the request line. Rejects paths with unencoded or invalid characters. */
+/** Splits the target of the request line. The path is not checked yet. */
 export function readTarget(url: string): RequestTarget {
   const relative = url.startsWith('/') ? url : withoutOrigin(url)
   const question = relative.indexOf('?')
   const path = question === -1 ? relative : relative.slice(0, question)
   const search = question === -1 ? '' : relative.slice(question + 1)
+  return { path: withoutPrefix(path), search }
+}
+
+/** Rejects paths with unencoded or invalid characters. */
+export function checkPath(path: string): void {
   if (path.includes('%')) refuseBadEncoding(path)
   if (!PLAIN.test(path)) throw badPath('holds characters that must be percent-encoded')
-  return { path: withoutPrefix(path), search }
 }
 
 const MAX_PARAMETER = 1_024

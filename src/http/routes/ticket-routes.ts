@@ -3,7 +3,7 @@ import { Type } from '../../base/json/shape.ts'
 import { ServiceError } from '../../base/errors.ts'
 import { CREDENTIALS } from '../ticket.ts'
 import { type App, type Call, type Reply, type Route, jsonReply } from './route.ts'
-import { readTarget } from './router.ts'
+import { checkPath, readTarget } from './router.ts'
 
 export const TICKET_ROUTES: readonly Route[] = [
   {
@@ -48,8 +48,10 @@ function issue({ app, body, headers }: Call): Reply {
   return jsonReply({ ticket: tickets.issue(body, Object.fromEntries(given), (path) => pathOfGet(app, path)) })
 }
 
-function pathOfGet(app: App, path: string): string {
-  const found = app.pathOfGet(readTarget(path).path)
+function pathOfGet(app: App, target: string): string {
+  const { path } = readTarget(target)
+  checkPath(path)
+  const found = app.pathOfGet(path)
   if (found !== undefined) return found
   throw new ServiceError(
     'crud:InvalidRequest',

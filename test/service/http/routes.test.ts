@@ -141,6 +141,29 @@ test('routes: an unknown path below /data is a response document', async () => {
   assert.equal(answer.json().errors[0].errorCode, 'crud:UnknownRoute')
 })
 
+for (const [method, path, code] of [
+  ['GET', '/data/find/%zz', 'crud:InvalidRequest'],
+  ['GET', '/rest/data/find/%ff', 'crud:InvalidRequest'],
+  ['POST', '/data/find/x%00', 'crud:InvalidRequest'],
+  ['POST', '/data/find/a|b{"c"}%', 'crud:InvalidRequest'],
+  ['GET', '/data//find/x', 'crud:UnknownRoute'],
+  ['POST', '/rest/data/find/a/b/c', 'crud:UnknownRoute'],
+  ['DELETE', '/data/find/x', 'crud:MethodNotAllowed'],
+  ['DELETE', '/%64ata/find/x', 'crud:MethodNotAllowed'],
+] as const) {
+  test(`${method} ${path}: a refusal below /data is a response document`, async () => {
+    const { status, errors, ...rest } = (await http.ask(method, path)).json()
+    assert.deepEqual([status, errors[0].errorCode], ['ERROR', code])
+    assert.deepEqual(Object.keys(rest), ['modifiedCount', 'matchCount'])
+  })
+}
+
+test('routes: an invalid path elsewhere is the bare error object', async () => {
+  for (const path of ['/metadata/%zz', '/documents/%ff', '/data%zz']) {
+    assert.equal((await http.ask('GET', path)).json().errorCode, 'crud:InvalidRequest', path)
+  }
+})
+
 const WRONG: readonly [method: string, path: string, allow: string][] = [
   ['DELETE', '/data/find/country', 'GET, HEAD, POST'],
   ['PUT', '/data/find/country', 'GET, HEAD, POST'],
