@@ -233,7 +233,9 @@ function generating(
   { target, request }: { readonly target: Target; readonly request: Json },
 ): Promise<DataResponse> {
   const read = readGenerate(request, target)
-  if (!asksForDryRun(member(request, 'execution'))) return generate(deps, caller, read)
+  // An atomic bulk that is a dry run says so once for all of its entries.
+  const isDry = deps.isDryRun || asksForDryRun(member(request, 'execution'))
+  if (!isDry) return generate(deps, caller, read)
   const schema = deps.schemaOf(read.entity, read.version)
   return dryRun(deps, { caller, schema, chargedTo: read.chargedTo }, (each) => generate(each, caller, read))
 }

@@ -163,6 +163,42 @@ onEveryStore(() => {
     assert.match(JSON.stringify(refused), /not in that of an entry/)
   })
 
+  test('dry run: every entry of a bulk that generates values says that they are not taken', async () => {
+    await using server = await open()
+    const before = await dumpOf(server.location)
+    const thing = { entity: 'thing' }
+    const requests: Json = [
+      { seq: 1, op: 'generate', request: { ...thing, field: 'n', n: 2 } },
+      { seq: 2, op: 'insert', request: { ...thing, data: { _id: '9' }, projection: EVERYTHING } },
+      {
+        seq: 3,
+        op: 'save',
+        request: { ...thing, data: { _id: '10' }, upsert: true, projection: EVERYTHING },
+      },
+      { seq: 4, op: 'generate', request: { ...thing, field: 'n' } },
+      { seq: 5, op: 'find', request: { ...thing, query: ONE, projection: EVERYTHING } },
+      {
+        seq: 6,
+        op: 'aggregate',
+        request: { ...thing, values: { all: { $count: true } } },
+      },
+    ]
+    const none = { events: { any: 0, 'i-only': 0 } }
+    const inserted = { events: { any: 1, 'i-only': 0 } }
+    for (const body of [{ ordered: true }, { ordered: false }, { atomic: true }]) {
+      const { json } = await server.ask('POST', '/data/bulk', {
+        body: { requests, ...body, execution: { dryRun: true } },
+      })
+      const { responses } = json as { responses: { response: JsonObject }[] }
+      assert.deepEqual(
+        responses.map(({ response }) => response['dryRun']),
+        [none, inserted, inserted, none, undefined, undefined],
+        JSON.stringify(body),
+      )
+    }
+    assert.equal(await dumpOf(server.location), before)
+  })
+
   test('dry run: events that the caller could not read are not counted', async () => {
     await using server = await open()
     const hooks = [{ name: 'pay', projection: { field: 'pay' }, actions: ['update'] }]
