@@ -200,12 +200,15 @@ function writeVisibility(
       const condition = view.conditionOn(field, 'find')
       return findRules(view).length === 0 && condition !== 'never' && condition.length === 0
     },
+    isReachable: (field) => OPERATIONS.some((operation) => view.conditionOn(field, operation) !== 'never'),
     mayInsert: may('insert'),
     mayUpdate: may('update'),
     insertRules: view.admitsTo('insert') ? view.rulesFor('insert') : ALWAYS,
     updateRules: view.admitsTo('update') ? view.rulesFor('update') : ALWAYS,
   }
 }
+
+const OPERATIONS: readonly FieldOperation[] = ['find', 'insert', 'update']
 
 /** A written document is returned only if the caller could find it after the write. */
 function visibilityAfterWrite(rules: Rules, { visibility, visibilityOf }: View): Pick<Rendering, 'shownAs'> {

@@ -147,6 +147,8 @@ export interface WriteVisibility extends Rendering {
   readonly visibilityOf?: (document: JsonObject) => Visibility
   /** Whether the caller may read the field in every document. */
   readonly isReadable: (field: Field) => boolean
+  /** Whether the caller may read, insert or change the field in some document. */
+  readonly isReachable: (field: Field) => boolean
   /** Whether the caller may set the field in this new document. */
   readonly mayInsert: (field: Field, document: JsonObject) => boolean
   /** Whether the caller may change the field in this document. Checked before and after the change. */

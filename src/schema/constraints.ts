@@ -2,30 +2,55 @@
 import { type Code, ServiceError } from '../base/errors.ts'
 import { type Json, isArray, isNumber, numberText } from '../base/json/json.ts'
 import { orderKey } from '../base/decimal.ts'
+import { memoized } from '../base/memo.ts'
 import { countCodePoints } from '../base/text.ts'
 import { type Faults, addFault } from './faults.ts'
 import type { Constraints, Field, SimpleField } from './field.ts'
 import { compareValues } from './types.ts'
+
+/** Most fields have no constraints. */
+export const isConstrained = memoized(({ constraints }: Field) => Object.keys(constraints).length > 0)
 
 /** Loops over the declared constraints only, because most fields have few. */
 export function addViolations(
   faults: Faults,
   value: Json,
   { constraints }: Field,
-  path: string,
-  subject?: string,
+  { path, subject, listsEnum = false }: Violating,
 ): void {
   for (const name in constraints) {
     const check = CHECKS[name as keyof Constraints]
     const message = check?.violated(value, constraints)
-    if (message !== undefined) {
-      addFault(
-        faults,
-        new ServiceError(check!.code, `${subject ?? `"${path}"`} ${message}`, { context: path }),
-      )
-    }
+    if (message === undefined) continue
+    const values = name === 'enum' && listsEnum ? listOf(constraints.enum!.values) : ''
+    addFault(
+      faults,
+      new ServiceError(check!.code, `${subject ?? `"${path}"`} ${message}${values}`, { context: path }),
+    )
   }
 }
+
+interface Violating {
+  readonly path: string
+  /** What the message is about; the path when absent. */
+  readonly subject?: string | undefined
+  /** Whether the message lists the values of an enum, which not every caller may know. */
+  readonly listsEnum?: boolean
+}
+
+/** The first values of an enum; it may have thousands. */
+function listOf(values: ReadonlySet<string>): string {
+  const named = [...values.values().take(MAX_LISTED)].map((each) => JSON.stringify(clipped(each)))
+  const others = values.size - named.length
+  return named.length === 0 ? '' : `: ${named.join(', ')}${others === 0 ? '' : ` … and ${others} more`}`
+}
+
+function clipped(value: string): string {
+  return value.length > MAX_SHOWN ? `${value.slice(0, MAX_SHOWN).toWellFormed()}…` : value
+}
+
+const MAX_LISTED = 10
+const MAX_SHOWN = 60
 
 /** A fault if the identity repeats: identities are unique in the whole document, across all arrays at their path. */
 export function repeatedIdentity(

@@ -4,7 +4,7 @@
  */
 import { type Code, ServiceError } from '../base/errors.ts'
 import { type Json, type JsonObject, cloneJson, isArray, isObject, member } from '../base/json/json.ts'
-import { addViolations, repeatedIdentity } from './constraints.ts'
+import { addViolations, isConstrained, repeatedIdentity } from './constraints.ts'
 import { type FaultBudget, type Faults, addFault, startFaults } from './faults.ts'
 import {
   type ArrayField,
@@ -35,6 +35,8 @@ export interface Sources {
   readonly generate: (field: SimpleField) => Json | undefined
   /** Whether generated values only stand in for those to come, so that no constraint is checked on them. */
   readonly standsIn?: true
+  /** Whether the caller may know which values an enum allows in the field; nobody may when absent. */
+  readonly mayListEnum?: (field: Field) => boolean
   /** Whether absent members of a new document get their default values. */
   readonly usesDefaults: boolean
 }
@@ -201,7 +203,7 @@ function prepareSimple(value: Json, field: SimpleField, path: string, state: Pre
     fault(state, 'metadata:IncompatibleValue', path, message)
     return undefined
   }
-  if (state.sources) addViolations(state.faults, stored, field, path)
+  if (state.sources && isConstrained(field)) addOwnViolations(stored, field, { path, state })
   return stored
 }
 
@@ -211,7 +213,7 @@ function prepareArray(sent: readonly Json[], field: ArrayField, path: string, st
     if (state.faults.isFull) return elements
     elements.push(prepareElement(each, field.element, join(path, String(elements.length)), state))
   }
-  if (state.sources) addViolations(state.faults, elements, field, path)
+  if (state.sources) addViolations(state.faults, elements, field, { path })
   return elements
 }
 
@@ -264,19 +266,25 @@ function generateFor(field: SimpleField, path: string, state: PrepareState): Jso
   const { sources } = state
   if (!field.generator && field.type.name !== 'uid') return undefined
   if (!sources) return null
-  return checkGenerated(field.generator ? sources.generate(field) : sources.uuid(), field, path, state)
+  return checkGenerated(field.generator ? sources.generate(field) : sources.uuid(), field, { path, state })
 }
 
-function checkGenerated(
-  generated: Json | undefined,
-  field: SimpleField,
-  path: string,
-  { sources, faults }: PrepareState,
-): Json | undefined {
-  if (generated != null && !sources!.standsIn) {
-    addViolations(faults, generated, field, path, `the value generated for "${path}"`)
+function checkGenerated(generated: Json | undefined, field: SimpleField, at: At): Json | undefined {
+  if (generated != null && !at.state.sources!.standsIn) {
+    addOwnViolations(generated, field, { ...at, subject: `the value generated for "${at.path}"` })
   }
   return generated
+}
+
+function addOwnViolations(value: Json, field: SimpleField, { path, state, subject }: Judged): void {
+  const { faults, sources } = state
+  const listsEnum = field.constraints.enum !== undefined && (sources?.mayListEnum?.(field) ?? false)
+  addViolations(faults, value, field, { path, subject, listsEnum })
+}
+
+interface Judged extends At {
+  /** What messages are about; the path when absent. */
+  readonly subject?: string
 }
 
 /** `objectType` and `_id` of the document itself are set after all other fields. */
@@ -291,13 +299,15 @@ function setObjectType(draft: Draft, schema: Schema, state: PrepareState): void 
 }
 
 function setId(draft: Draft, schema: Schema, state: PrepareState): void {
-  // Among too many faults that of `_id` may be missing, and then no number of a sequence was drawn for it.
+  // With too many faults the rehearsal, which counts the numbers to draw, ended before `_id` too, so none is drawn for it.
   if (state.faults.isFull) return
   if (Object.hasOwn(draft, '_id') || state.faults.reported.some(({ context }) => context === '_id')) return
   const field = schema.root.fields.get('_id') as SimpleField
   const generated =
     generateFor(field, '_id', state) ??
-    (field.type.family === 'text' ? checkGenerated(state.sources!.id(), field, '_id', state) : undefined)
+    (field.type.family === 'text'
+      ? checkGenerated(state.sources!.id(), field, { path: '_id', state })
+      : undefined)
   if (generated === undefined) fault(state, 'crud:Required', '_id', `"_id" is required`)
   else draft['_id'] = generated
 }

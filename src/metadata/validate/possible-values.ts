@@ -31,7 +31,7 @@ export function defaultProblem(field: SimpleField | ArrayField): string | undefi
 
 function violation(value: Json, field: Field, name: string): string | undefined {
   const faults = startFaults({ perDocument: 1, left: 1 })
-  addViolations(faults, value, field, name)
+  addViolations(faults, value, field, { path: name })
   return faults.reported[0]?.message
 }
 

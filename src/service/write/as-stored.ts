@@ -4,7 +4,7 @@
  */
 import { type Json, type JsonObject, isArray, isObject } from '../../base/json/json.ts'
 import { memoized } from '../../base/memo.ts'
-import { addViolations } from '../../schema/constraints.ts'
+import { addViolations, isConstrained } from '../../schema/constraints.ts'
 import { startFaults } from '../../schema/faults.ts'
 import { type Element, type Field, type Fields, isComputed, isMandatory } from '../../schema/field.ts'
 import { idFault } from '../../schema/id.ts'
@@ -101,8 +101,6 @@ function areSound(values: readonly Json[], element: Element): boolean {
 function isAllowed(value: Json, field: Field): boolean {
   if (!isConstrained(field)) return true
   const faults = startFaults({ perDocument: 1, left: 1 })
-  addViolations(faults, value, field, field.path)
+  addViolations(faults, value, field, { path: field.path })
   return faults.reported.length === 0
 }
-
-const isConstrained = memoized(({ constraints }: Field) => Object.keys(constraints).length > 0)

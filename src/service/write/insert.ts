@@ -67,7 +67,8 @@ async function prepareAll(
   data: readonly Json[],
   { allowed, work }: { readonly allowed: AllowedInsert; readonly work: Work },
 ): Promise<readonly Draft[]> {
-  const sources = await sourcesFor(origin, allowed.schema, data)
+  const drawn = await sourcesFor(origin, allowed.schema, data)
+  const sources = { ...drawn, mayListEnum: allowed.isReachable }
   return during(work, () =>
     data.map((sent) => {
       spend(STEPS_PER_DOCUMENT)

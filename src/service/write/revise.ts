@@ -79,7 +79,7 @@ export function revise(revision: Revision, allowed: WriteVisibility, sources: So
   if (isSame(after)) return { kind: 'keep' }
   const { document, faults } = isAsStored(schema, after)
     ? { document: after, faults: [] }
-    : prepareDocument(schema, after, sources, true)
+    : prepareDocument(schema, after, { ...sources, mayListEnum: allowed.isReachable }, true)
   if (faults.length > 0) return { kind: 'refuse', faults }
   if (document !== after && isSame(document)) return { kind: 'keep' }
   const broken = brokenRules(document, touched, allowed)

@@ -135,8 +135,8 @@ function create(sent: Json, saving: SequenceDraws): Change {
     return { kind: 'refuse', faults: [new ServiceError('store-crud:SaveError', message)] }
   }
   const { schema } = allowed
-  const isTaken = takenIdentities(schema, [sent])
-  const prepared = prepareDocument(schema, sent, drawSources(saving, draw, { faults: budget, isTaken }))
+  const drawing = drawSources(saving, draw, { faults: budget, isTaken: takenIdentities(schema, [sent]) })
+  const prepared = prepareDocument(schema, sent, { ...drawing, mayListEnum: allowed.isReachable })
   const faults = faultsOfNew(prepared, allowed, budget)
   return faults.length > 0 ? { kind: 'refuse', faults } : { kind: 'write', document: prepared.document }
 }
