@@ -6,7 +6,7 @@ import { isNow } from '../../schema/request-time.ts'
 import { literalOf, literalsOf } from '../operand.ts'
 import type { CompareOp } from '../operators.ts'
 import type { Query } from '../query.ts'
-import { printPath } from './words.ts'
+import { printIndexName, printPath } from './words.ts'
 
 type Pathed = { readonly path: string }
 
@@ -25,7 +25,7 @@ export function printFilter<F extends Pathed>(query: Query<F>): string {
     case 'contains':
       return `${printPath(query.array.path)} contains ${query.op.slice(1)} ${printValues(query.values)}`
     case 'text':
-      return `text(${[query.text, ...(query.index === undefined ? [] : [query.index])].map((each) => JSON.stringify(each)).join(', ')})`
+      return `text(${JSON.stringify(query.text)}${query.index === undefined ? '' : `, ${printIndexName(query.index)}`})`
     case 'elemMatch':
       return `any ${printPath(query.array.path)} (${printFilter(query.query)})`
     case 'related':

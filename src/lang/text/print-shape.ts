@@ -15,7 +15,7 @@ export function withoutPositions(printed: string): string {
   return printed.replaceAll(POSITION, '.*')
 }
 
-const POSITION = /\.`?-?\d+`?(?=[.\s),]|$)/g
+const POSITION = /\.(?:-?\d+|`-?\d+`)(?=[.\s),]|$)/g
 
 const PLACEHOLDER = '?'
 const PRINTED = JSON.stringify(PLACEHOLDER)

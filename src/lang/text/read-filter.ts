@@ -6,20 +6,20 @@ import { ServiceError } from '../../base/errors.ts'
 import { type Json, type JsonObject, isArray, isObject } from '../../base/json/json.ts'
 import type { Limits } from '../../base/limits.ts'
 import { spend } from '../../base/work/work.ts'
-import { type Offsets, type Reader, expected, pass, skipSpace, take, takeWord } from './filter-reader.ts'
+import { type Offsets, type Reader, expected, skipSpace, take, takeWord } from './filter-reader.ts'
 import { positionOf, positionsOf } from './position.ts'
 import {
   LIST,
   LIST_OR_FIELD,
   VALUE_OR_FIELD,
   readOtherField,
+  readIndexName,
   readPath,
   readRegex,
   readString,
   readValue,
   readValues,
 } from './read-value.ts'
-import { NAME } from './words.ts'
 
 export interface ReadFilter {
   readonly query: JsonObject
@@ -118,7 +118,6 @@ function readFactor(reader: Reader): JsonObject {
   return readTest(reader, start)
 }
 
-/** The name of the index is a text, or a plain word. */
 function readText(reader: Reader, start: number): JsonObject {
   if (!take(reader, '(')) {
     throw expected(reader, '"(" and a search', '; a field of the name text stands in backquotes: `text`')
@@ -129,9 +128,7 @@ function readText(reader: Reader, start: number): JsonObject {
   const members: Record<string, number> = { text }
   if (take(reader, ',')) {
     members['index'] = skipSpace(reader)
-    const index = reader.text[reader.at] === '"' ? readString(reader) : pass(reader, NAME)
-    if (index === undefined) throw expected(reader, 'the name of an index')
-    query['index'] = index
+    query['index'] = readIndexName(reader)
   } else if (!reader.text.startsWith(')', reader.at)) throw expected(reader, '"," or ")"')
   if (!take(reader, ')')) throw expected(reader, '")"')
   return made(reader, query, start, members)

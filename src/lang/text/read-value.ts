@@ -134,16 +134,37 @@ function readStep(reader: Reader, what: string): string {
   return name
 }
 
-/** Two backquotes inside are one that belongs to the name. */
 function readQuoted(reader: Reader): string {
+  const { at } = reader
+  const name = readBackquoted(reader)
+  if (name !== '' && !name.includes('.')) return name
+  throw refused(
+    { ...reader, at },
+    'a name in backquotes is one step of a path: it is not empty and has no "."',
+  )
+}
+
+/** Two backquotes inside are one that belongs to the name. */
+function readBackquoted(reader: Reader): string {
   const { text, at } = reader
   let end = text.indexOf('`', at + 1)
   while (end !== -1 && text[end + 1] === '`') end = text.indexOf('`', end + 2)
   if (end === -1) throw refused(reader, 'this name has no closing backquote')
   const name = text.slice(at + 1, end).replaceAll('``', '`')
-  if (name === '' || name.includes('.')) {
-    throw refused(reader, 'a name in backquotes is one step of a path: it is not empty and has no "."')
-  }
   reader.at = end + 1
+  return name
+}
+
+/** A plain word, any name in backquotes, or a text in JSON. */
+export function readIndexName(reader: Reader): string {
+  const { text } = reader
+  const at = skipSpace(reader)
+  if (text[at] === '"') return readString(reader)
+  const name = text[at] === '`' ? readBackquoted(reader) : wordHere(reader)
+  if (name === undefined || name === '') {
+    throw expected({ text, at }, 'the name of an index, such as words, `by title` or "by title"')
+  }
+  if (name.includes('\0') || !name.isWellFormed()) throw refused({ text, at }, 'this is no name of an index')
+  if (text[at] !== '`') reader.at += name.length
   return name
 }

@@ -29,6 +29,16 @@ export function printPath(path: string): string {
 }
 
 function printStep(step: string): string {
-  if (PLAIN_STEP.test(step) && !WORDS.has(step)) return step
-  return `\`${step.replaceAll('`', '``')}\``
+  return PLAIN_STEP.test(step) && !WORDS.has(step) ? step : inBackquotes(step)
+}
+
+/** The name of an index, which may hold any character; a number or `*` is no plain word. */
+export function printIndexName(name: string): string {
+  return PLAIN_NAME.test(name) && !WORDS.has(name) ? name : inBackquotes(name)
+}
+
+const PLAIN_NAME = new RegExp(`^${NAME.source}$`, 'u')
+
+function inBackquotes(name: string): string {
+  return `\`${name.replaceAll('`', '``')}\``
 }

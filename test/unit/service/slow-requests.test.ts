@@ -60,7 +60,7 @@ const SHAPES: readonly (readonly [body: JsonObject, shape: JsonObject])[] = [
   [{ query: { text: 'blue sky' } }, { query: 'text(?)', index: 'note' }],
   [
     { query: { $or: [{ field: 'city', op: '=', rfield: 'name' }, { $not: { text: 'x', index: 'words' } }] } },
-    { query: 'city = $name or not text(?, "words")' },
+    { query: 'city = $name or not text(?, words)' },
   ],
   [
     { query: { field: '_id', op: '=', rvalue: '7' }, groupBy: ['city'], sort: { 'made up': '$asc' } },
