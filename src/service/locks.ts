@@ -122,7 +122,7 @@ function readTtl(value: Json | undefined): number {
   if (value === undefined || value === null) return DEFAULT_TTL_MS
   const ttl = TYPES.integer.cast(value)
   if (typeof ttl === 'number' && Math.abs(ttl) <= MAX_TTL_MS) return ttl
-  throw invalid('"ttl" must be a whole number of milliseconds, of at most 15 digits', '/ttl')
+  throw invalid('"ttl" must be a whole number of milliseconds, of at most 15 digits, such as 60000', '/ttl')
 }
 
 function resultOf({ operation, resource }: LockRequest, { count }: LockOutcome): LockResult {

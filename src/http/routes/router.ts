@@ -80,7 +80,7 @@ function withoutPrefix(path: string): string {
 /** Strips the origin of the absolute form, which proxies send. The host is checked in the `Host` header instead. */
 function withoutOrigin(url: string): string {
   const match = /^https?:\/\/[^/?]+(.*)$/i.exec(url)
-  if (!match) throw badPath('is not a path')
+  if (!match) throw badPath('is no path; send one such as /data/find/country')
   return match[1]!.startsWith('/') ? match[1]! : `/${match[1]!}`
 }
 

@@ -62,7 +62,8 @@ function parseOrder(item: JsonObject, at: string, bounds: Bounds): readonly Sort
 
 function parseRange(value: Json, at: string): { from: number; to: number | undefined } {
   const range = read.array(value, at, '"range"')
-  if (range.length !== 2) throw read.refuse('"range" has two numbers: the first and the last index', at)
+  if (range.length !== 2)
+    throw read.refuse('"range" has two numbers: the first and the last index, such as [0, 9]', at)
   const [from, to] = range.map((bound, i) => parseBound(bound, pointer(at, i)))
   return { from: Math.max(from ?? 0, 0), to }
 }
@@ -70,7 +71,7 @@ function parseRange(value: Json, at: string): { from: number; to: number | undef
 function parseBound(value: Json, at: string): number | undefined {
   if (value === null) return undefined
   if (typeof value === 'number' && Number.isSafeInteger(value)) return value
-  throw read.refuse('an index must be an integer', at)
+  throw read.refuse('an index must be an integer, such as 0', at)
 }
 
 /** `$this` and `$parent` in a pattern are only navigation, so they are resolved here. */

@@ -132,7 +132,10 @@ function parseRegex(query: JsonObject, at: string, budget: Budget): Query<Named>
     throw read.refuse(message, pointer(at, 'regex'))
   }
   if (!compilePattern(pattern, flags)) {
-    throw read.refuse('this is not a valid pattern in RE2 syntax', pointer(at, 'regex'))
+    throw read.refuse(
+      'this is not a valid pattern in RE2 syntax; a valid one is "^B.*n$"',
+      pointer(at, 'regex'),
+    )
   }
   return { kind: 'regex', field: named(query, 'field', at), pattern, flags }
 }

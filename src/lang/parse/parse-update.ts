@@ -95,7 +95,8 @@ function parseInsert(value: Json, at: string, budget: Budget): UpdateStep<Named>
   const { path, place, operand } = onlyPath(value, at)
   const dot = path.lastIndexOf('.')
   const index = path.slice(dot + 1)
-  if (dot === -1 || !isIndex(index)) throw read.refuse('"$insert" needs a path that ends in an index', place)
+  if (dot === -1 || !isIndex(index))
+    throw read.refuse('"$insert" needs a path that ends in an index, such as "tags.0"', place)
   const array = { path: path.slice(0, dot), at: place }
   return { kind: 'insert', array, index: Number(index), values: parseValues(operand, place, budget) }
 }
@@ -103,7 +104,8 @@ function parseInsert(value: Json, at: string, budget: Budget): UpdateStep<Named>
 function onlyPath(value: Json, at: string): { path: string; place: string; operand: Json } {
   const operands = read.object(value, at, 'the operand')
   const [path, ...others] = Object.keys(operands)
-  if (path === undefined || others.length > 0) throw read.refuse('exactly one array must be named', at)
+  if (path === undefined || others.length > 0)
+    throw read.refuse('exactly one array must be named, such as {"tags": "new"}', at)
   return { path, place: pointer(at, path), operand: operands[path]! }
 }
 

@@ -108,12 +108,16 @@ function countAt(value: Json, at: string): number {
   const decimal = isNumber(value) ? parseDecimal(numberText(value)) : undefined
   const count = decimal && isIntegral(decimal) ? Number(integerText(decimal)) : Number.NaN
   if (Number.isSafeInteger(count) && count >= 0) return count
-  throw fault('metadata:IllFormedMetadata', 'a whole number that is not negative is expected here', at)
+  throw fault(
+    'metadata:IllFormedMetadata',
+    'a whole number that is not negative is expected here, such as 10',
+    at,
+  )
 }
 
 function boundAt(value: Json, at: string): JsonNumber {
   if (isNumber(value) && parseDecimal(numberText(value))) return value
-  throw fault('metadata:IllFormedMetadata', 'a number is expected here', at)
+  throw fault('metadata:IllFormedMetadata', 'a number is expected here, such as 0.5', at)
 }
 
 function patternAt(value: Json, at: string): NonNullable<Constraints['matches']> {
@@ -124,7 +128,11 @@ function patternAt(value: Json, at: string): NonNullable<Constraints['matches']>
   }
   const pattern = compilePattern(source, NO_FLAGS)
   if (pattern) return pattern
-  throw fault('metadata:IllFormedMetadata', 'this is no pattern in RE2 syntax', at)
+  throw fault(
+    'metadata:IllFormedMetadata',
+    'this is no pattern in RE2 syntax; a valid one is "[A-Z]{3}-[0-9]+"',
+    at,
+  )
 }
 
 function refuseEmptyRanges(constraints: Parsed, at: string): void {

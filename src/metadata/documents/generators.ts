@@ -71,7 +71,11 @@ function scalarsAt(value: Json, at: string): JsonObject {
   const document = objectAt(value, at)
   for (const [key, each] of Object.entries(document)) {
     if (!isObject(each) && !isArray(each)) continue
-    throw fault('metadata:IllFormedMetadata', 'a text or a number is expected here', pointer(at, key))
+    throw fault(
+      'metadata:IllFormedMetadata',
+      'a text or a number is expected here, such as "orders" or 1000',
+      pointer(at, key),
+    )
   }
   return document
 }
@@ -95,5 +99,5 @@ function longAt(value: Json | undefined, at: string): bigint {
   const text = isNumber(value) ? numberText(value) : value
   const long = typeof text === 'string' && /^-?\d{1,19}$/.test(text) ? BigInt(text) : undefined
   if (long !== undefined && BigInt.asIntN(64, long) === long) return long
-  throw fault('metadata:InvalidGenerator', 'a whole number of 64 bits is expected here', at)
+  throw fault('metadata:InvalidGenerator', 'a whole number of 64 bits is expected here, such as 1000', at)
 }

@@ -19,7 +19,11 @@ export function checkEntityName(name: string, at: string): void {
 export function checkVersionValue(version: string, at: string): void {
   if (VERSION.test(version)) return
   const rule = 'major.minor.patch, optionally followed by - and a suffix of letters, digits, ".", "_" and "-"'
-  throw fault('metadata:InvalidVersionNumber', `"${version}" is no version: versions are ${rule}`, at)
+  throw fault(
+    'metadata:InvalidVersionNumber',
+    `"${version}" is no version; versions are ${rule}, for example 1.0.0`,
+    at,
+  )
 }
 
 /** `isCounter` means that the name is `x#` for an array `x` beside it. */

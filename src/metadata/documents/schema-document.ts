@@ -3,6 +3,7 @@ import { ServiceError } from '../../base/errors.ts'
 import { type Json, type JsonObject, isArray, isObject, pointer } from '../../base/json/json.ts'
 import { parseDate } from '../../schema/date.ts'
 import type { Status } from '../../schema/schema.ts'
+import { LOOKS_LIKE } from '../../schema/types.ts'
 import { type EntityAccess, parseEntityAccess } from './access-lists.ts'
 import { checkRules } from './check-rules.ts'
 import {
@@ -125,7 +126,7 @@ function parseLog(value: Json, at: string): readonly StatusChange[] {
     const document = objectAt(each, place)
     const date = parseDate(neededText(document, 'date', place))
     if (date === undefined)
-      throw fault('metadata:IllFormedMetadata', 'this is no date', pointer(place, 'date'))
+      throw fault('metadata:IllFormedMetadata', `this is not ${LOOKS_LIKE.date}`, pointer(place, 'date'))
     return {
       date,
       value: parseStatus(neededText(document, 'value', place), pointer(place, 'value')),

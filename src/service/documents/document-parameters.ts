@@ -62,7 +62,7 @@ function readSize(parameters: URLSearchParams): number {
   if (text === undefined) return DEFAULT_SIZE
   const size = /^\d{1,6}$/.test(text) ? Number(text) : 0
   if (size >= 1 && size <= MAX_SIZE) return size
-  throw invalid(`"size" must be an integer from 1 to ${MAX_SIZE}`)
+  throw invalid(`"size" must be an integer from 1 to ${MAX_SIZE}, such as 100`)
 }
 
 const DEFAULT_SIZE = 100

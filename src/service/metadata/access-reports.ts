@@ -102,8 +102,8 @@ interface Question {
 }
 
 const EXPECTED: Readonly<Record<string, string>> = {
-  roles: 'must be an array of texts',
-  claims: 'must be an object',
+  roles: 'must be an array of texts, such as ["hr"]',
+  claims: 'must be an object, such as {"team": "north"}',
   op: 'must be "find", "insert", "update" or "delete"',
 }
 

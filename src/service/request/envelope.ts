@@ -114,10 +114,10 @@ function refuseForeign(request: JsonObject, operation: Operation): void {
 }
 
 const EXPECTED: Readonly<Record<string, string>> = {
-  range: 'must be two integers, [from, to]; null leaves an end open',
-  from: 'must be an integer',
-  to: 'must be an integer',
-  maxResults: 'must be an integer',
+  range: 'must be two integers, [from, to], such as [0, 9]; null leaves an end open',
+  from: 'must be an integer, such as 0',
+  to: 'must be an integer, such as 9',
+  maxResults: 'must be an integer, such as 10',
   upsert: 'must be true or false',
   onlyIfCurrent: 'must be true or false',
   documentVersions: 'must be an array of strings',

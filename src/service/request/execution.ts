@@ -24,7 +24,7 @@ const checkMembers = memberChecker(ExecutionShape.properties, {
   expected: {
     atomic: 'must be true or false',
     positions: 'must be true or false',
-    maxTimeMs: 'must be an integer',
+    maxTimeMs: 'must be an integer, such as 5000',
     maxQueryTimeMS: 'must be an integer, such as 5000',
     count: 'must be "exact" or "none"',
     dryRun: 'must be true or false',
@@ -71,5 +71,5 @@ function readMilliseconds(value: Json | undefined, name: string): number | undef
   if (value === undefined || value === null) return undefined
   const ms = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value
   if (typeof ms === 'number' && ms > 0) return ms
-  throw invalid(`"${name}" must be an integer greater than 0`, pointer('/execution', name))
+  throw invalid(`"${name}" must be an integer greater than 0, such as 5000`, pointer('/execution', name))
 }

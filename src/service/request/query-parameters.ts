@@ -89,7 +89,7 @@ function readBounds(given: Partial<Record<Parameter, string>>): JsonObject {
   for (const name of ['from', 'to', 'maxResults'] as const) {
     const text = given[name]
     if (text === undefined || text === '') continue
-    if (!/^-?\d{1,15}$/.test(text)) throw invalid(`"${name}" must be an integer`)
+    if (!/^-?\d{1,15}$/.test(text)) throw invalid(`"${name}" must be an integer, such as 10`)
     bounds[name] = Number(text)
   }
   return bounds

@@ -63,7 +63,8 @@ export function readGenerate(body: Json, target: Target): GenerateRequest {
     throw new ServiceError('crud:InvalidRequest', '"field" must be a string', { at: '/field' })
   }
   const isCount = n === undefined || n === null || typeof n === 'number'
-  if (!isCount) throw new ServiceError('crud:InvalidRequest', '"n" must be an integer', { at: '/n' })
+  if (!isCount)
+    throw new ServiceError('crud:InvalidRequest', '"n" must be an integer, such as 10', { at: '/n' })
   return { ...target, field, count: readCount(n === undefined || n === null ? undefined : String(n)) }
 }
 
