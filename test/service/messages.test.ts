@@ -190,6 +190,30 @@ onEveryStore(() => {
     }
   })
 
+  test('find: the number of joined documents is compared with numbers, and a refusal says so', async () => {
+    await using tester = await open()
+    const kids = {
+      type: 'reference',
+      entity: tester.entity,
+      query: { field: 'code', op: '=', rfield: '$parent.code' },
+    }
+    await tester.define('parent', { code: { type: 'string' }, n: { type: 'integer' }, kids })
+    await tester.store('parent', [{ _id: '1', code: 'a', n: 1 }])
+    for (const query of [
+      { field: 'kids#', op: '>', rfield: 'n' },
+      { field: 'n', op: '!=', rfield: 'kids#' },
+    ]) {
+      const { errorCode, msg } = errorOf(await tester.find('parent', { query, projection: { field: '_id' } }))
+      assert.equal(errorCode, 'query-api:InvalidQuery')
+      assert.match(
+        msg,
+        /"kids#" is the number of documents .* \("rvalue"\) .* \("values"\), not with another field/,
+      )
+    }
+    const query = { field: 'kids#', op: '>', rvalue: 0 }
+    assert.equal((await tester.find('parent', { query, projection: { field: '_id' } })).matchCount, 1)
+  })
+
   const VALUES: readonly [field: string, value: Json, message: RegExp][] = [
     ['when', 'yesterday', /"when" is of type date.*such as "2024-01-02T03:04:05\.678Z"/],
     ['n', 1.5, /such as 42/],

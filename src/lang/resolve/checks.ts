@@ -3,6 +3,7 @@ import { ServiceError } from '../../base/errors.ts'
 import type { Json } from '../../base/json/json.ts'
 import type { ArrayField } from '../../schema/field.ts'
 import { type ListOperand, type Operand, isParameter } from '../operand.ts'
+import { isNow, requestTimeOf } from '../../schema/request-time.ts'
 import { LOOKS_LIKE, type ValueType } from '../../schema/types.ts'
 import type { FieldRef, Scope } from './scope.ts'
 
@@ -14,8 +15,15 @@ export function castValue(value: Json, ref: FieldRef, at: string): Json {
   const type = comparedType(ref, at)
   const cast = type.cast(value)
   if (cast !== undefined) return cast
+  if (isNow(value) && type.name === 'date' && requestTimeOf(value) === undefined) throw noRequestTime(ref, at)
   const message = `"${ref.path}" is of type ${type.name}; compare it with ${LOOKS_LIKE[type.name]}`
   throw new ServiceError('metadata:IncompatibleValue', message, { at, context: ref.path })
+}
+
+/** A query in metadata is read without a request, so there is no time that `$now` could stand for. */
+function noRequestTime({ path }: FieldRef, at: string): ServiceError {
+  const message = `{"$now": true} is the time of a request and stands only in requests; here compare "${path}" with a date or a field, and put the time into the query of the request`
+  return new ServiceError('metadata:IncompatibleValue', message, { at, context: path })
 }
 
 /** A parameter has no value yet, so it records the type to which its arguments are cast. */

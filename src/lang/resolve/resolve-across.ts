@@ -141,6 +141,11 @@ function pairOf(query: FieldPair<Named>, { left, right, resolve }: Pair): Query<
 
 function into({ rest, inner, reference, count, at }: Crossing): Operand {
   if (rest && !count) return { named: rest, scope: inner, shift: 0 }
+  if (count) {
+    const how =
+      'compare it with a number ("rvalue") or with a list of numbers ("values"), not with another field'
+    throw invalid(`"${count.name}" is the number of documents that a reference joins; ${how}`, at)
+  }
   throw invalid(`"${reference.path}" is neither a simple value nor an array of simple values`, at)
 }
 

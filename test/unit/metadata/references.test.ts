@@ -24,6 +24,7 @@ const equal = (field: string, rfield: string): JsonObject => ({ field, op: '=', 
 const ORDER: JsonObject = {
   number: integer,
   customer: string,
+  placed: { type: 'date' },
   total: { type: 'bigdecimal' },
   note: { type: 'any' },
   tags: { type: 'array', items: string },
@@ -103,6 +104,11 @@ const REFUSED: readonly [rule: string, reference: JsonObject, message: RegExp][]
   ['types that do not compare', by(equal('number', '$parent.key')), /are of types that do not compare/],
   ['types of which one is no value', by(equal('note', '$parent.key')), /"note" is neither a simple value/],
   ['a value of another type', by({ field: 'number', op: '=', rvalue: 'x' }), /"number" is of type integer; /],
+  [
+    'the time of a request',
+    by({ field: 'placed', op: '<', rvalue: { $now: true } }),
+    /\{"\$now": true\} is the time of a request and stands only in requests; here compare "placed" with a date/,
+  ],
   [
     'a list where a value is needed',
     by({ field: 'tags', op: '$in', rfield: '$parent.keys' }),
