@@ -4,9 +4,9 @@
  */
 
 export interface DoubleSum {
-  /** A number that no double can represent, such as 1e400, is skipped. */
+  /** A number beyond all doubles, such as 1e400, is infinite. */
   readonly add: (value: number) => void
-  /** Infinite if the sum exceeds the range of a double. */
+  /** Infinite if the sum or one of the numbers exceeds the range of a double; positive if there are some of both signs. */
   readonly total: () => number
   readonly count: () => number
 }
@@ -14,11 +14,15 @@ export interface DoubleSum {
 export function createDoubleSum(): DoubleSum {
   /** The sum of the significands of all numbers with the same exponent. */
   const sums: (bigint | undefined)[] = []
+  let infinite: number | undefined
   let count = 0
   return {
     add(value) {
-      if (!Number.isFinite(value)) return
       count++
+      if (!Number.isFinite(value)) {
+        infinite = Math.max(value, infinite ?? value)
+        return
+      }
       DOUBLE[0] = value
       const high = WORDS[1]!
       const biased = (high >>> 20) & 0x7ff
@@ -28,6 +32,7 @@ export function createDoubleSum(): DoubleSum {
       sums[exponent] = (sums[exponent] ?? 0n) + (high >>> 31 === 1 ? -significand : significand)
     },
     total() {
+      if (infinite !== undefined) return infinite
       let sum = 0n
       for (const [exponent, part] of sums.entries()) if (part) sum += part << BigInt(exponent)
       return fromUnits(sum)

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Json, JsonObject } from '../../../src/base/json/json.ts'
 import { parseDecimal } from '../../../src/base/decimal.ts'
+import type { Schema } from '../../../src/schema/schema.ts'
 import { aggregateInMemory } from '../../support/aggregate-evaluator.ts'
 import { compiledSchema } from '../../support/schema.ts'
 import {
@@ -72,6 +73,51 @@ onEveryStore(() => {
     assert.deepEqual(processed, ['{"count":5,"different":3,"least":0,"greatest":8.390934408034853e+69}'])
   })
 
+  void test('aggregate: a number of another version beyond all doubles is infinite, which is refused', async () => {
+    const number = (type: string): JsonObject => ({
+      _id: { type: 'string' },
+      city: { type: 'string' },
+      n: { type },
+    })
+    await tester.define('vast', number('double'))
+    const exact = { entity: 'vast', version: '2.0.0' }
+    const version = { value: '2.0.0', changelog: 'exact' }
+    const metadata = metadataDocument('vast', number('bigdecimal'), { schema: { version } })
+    await tester.service.metadata.create(ADMIN, exact, metadata)
+    const numbers = [
+      ['Bern', '1e400'],
+      ['Bern', '1.5'],
+      ['Chur', '-1e400'],
+      ['Chur', '1e400'],
+      ['Genf', '2.5'],
+      ['Uri', '-1e400'],
+    ]
+    const data = numbers.map(([city, n], i) => jsonObject(`{"_id":"${i}","city":"${city}","n":${n}}`))
+    assert.equal((await tester.service.data.insert(ADMIN, exact, { data })).status, 'COMPLETE')
+    const inMemory = compiledSchema('vast', number('double'))
+    const target = { entity: 'vast', version: '1.0.0' }
+    const agree = async (body: JsonObject): Promise<readonly string[] | string> => {
+      const { processed, errors } = await tester.service.data.aggregate(ADMIN, target, body)
+      const found = processed ?? errors![0]!.msg
+      assert.deepEqual(evaluated(inMemory, body, data), found, JSON.stringify(body))
+      return found
+    }
+    for (const op of ['$sum', '$avg', '$min', '$max'])
+      assert.match(String(await agree({ values: { x: { [op]: 'n' } } })), /exceeds the range of a double/, op)
+    assert.match(String(await agree({ groupBy: ['n'] })), /exceeds the range of a double/)
+    for (const op of ['$sum', '$avg']) {
+      const values = { x: { [op]: 'n' } }
+      const byCity = { groupBy: ['city'], values, sort: [{ x: '$asc' }, { city: '$asc' }] }
+      const rows = await agree({ ...byCity, range: [1, 1] })
+      assert.deepEqual(rows, ['{"city":"Genf","x":2.5}'], 'only what is on the page is refused')
+      const large = { field: 'x', op: '>', rvalue: 3 }
+      assert.match(String(await agree({ ...byCity, having: large })), /exceeds the range/)
+      const small = { field: 'x', op: '<', rvalue: 3 }
+      assert.deepEqual(await agree({ ...byCity, having: small, range: [1, 5] }), ['{"city":"Genf","x":2.5}'])
+    }
+    assert.deepEqual(await agree({ values: { x: { $distinct: 'n' } } }), ['{"x":4}'])
+  })
+
   void test('aggregate: numbers with as many digits as can be stored are keys and values', async () => {
     await tester.define('tiny', { _id: { type: 'string' }, n: { type: 'bigdecimal' } })
     const digits = ['1e-2000', '-1.50e-1999', '1e-1998', '1e1999']
@@ -102,3 +148,16 @@ onEveryStore(() => {
     })
   }
 })
+
+/** The rows, or the message of the refusal. */
+function evaluated(
+  own: Schema,
+  body: JsonObject,
+  documents: readonly JsonObject[],
+): readonly string[] | string {
+  try {
+    return aggregateInMemory(own, body, documents).processed
+  } catch (error) {
+    return (error as Error).message
+  }
+}

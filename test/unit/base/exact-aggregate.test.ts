@@ -50,7 +50,9 @@ const DOUBLES: readonly (readonly [numbers: readonly number[], total: number])[]
   [[2 ** -1022, 5e-324], 2 ** -1022 + 5e-324],
   [[2 ** 53, 1], 2 ** 53],
   [[2 ** 53, 1, 1], 2 ** 53 + 2],
-  [[Infinity, 1], 1],
+  [[Infinity, 1], Infinity],
+  [[1, -Infinity], -Infinity],
+  [[Infinity, -Infinity, 1], Infinity],
 ]
 
 for (const [numbers, total] of DOUBLES) {

@@ -166,7 +166,7 @@ const TOO_LARGE = 2n ** 1024n - 2n ** 970n
 /** Half of the smallest double, rounded up: numbers up to it are nearer to 0. */
 const TOO_SMALL = '2.470328229206232720882843964341106861826e-324'
 
-/** The nearest double, or infinity. */
+/** The nearest double, or infinity; positive for NaN, which is larger than all numbers. */
 const NEAREST = ownFunction(
   'nearest',
   '(x numeric) returns double precision',
@@ -209,7 +209,7 @@ begin
   return trim_scale(sign(total) * result * ('1e' || -(shift + scale(total)))::numeric);
 end`,
   ),
-  /** All digits of the nearest double, a power of two times an integer; null if there is none. */
+  /** All digits of the nearest double, a power of two times an integer, or infinity. A sum of both infinities is NaN. */
   exactly: ownFunction(
     'exactly',
     '(x numeric) returns numeric',
@@ -217,7 +217,7 @@ end`,
   bits bigint; biased int; significand numeric; shift int;
 begin
   if abs(x) <= ${TOO_SMALL} then return 0; end if;
-  if abs(x) >= ${TOO_LARGE} then return null; end if;
+  if abs(x) >= ${TOO_LARGE} then return case when x < 0 then '-Infinity' else 'Infinity' end; end if;
   bits := ('x' || encode(float8send(x::double precision), 'hex'))::bit(64)::bigint;
   biased := ((bits >> 52) & 2047)::int;
   significand := (bits & 4503599627370495) + case when biased = 0 then 0 else 4503599627370496 end;
