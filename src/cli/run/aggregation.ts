@@ -1,5 +1,8 @@
 /** Groups and values of `smalt aggregate` as its options spell them. */
+import { ServiceError } from '../../base/errors.ts'
 import type { Json, JsonObject } from '../../base/json/json.ts'
+import { DEFAULT_LIMITS } from '../../base/limits.ts'
+import { readFilter } from '../../lang/text/read-filter.ts'
 import { jsonFrom } from '../client/request-parts.ts'
 import { usageError } from '../usage-error.ts'
 
@@ -11,7 +14,7 @@ interface AggregateFlags {
 
 const FUNCTIONS = ['sum', 'avg', 'min', 'max', 'distinct']
 
-/** `--by date:month` truncates a date; `--value total=sum:amount` names a value of each group. */
+/** `--by date:month:Europe/Zurich` truncates a date in a time zone; `--value total=sum:amount` names a value of each group. */
 export function aggregation({ by = [], value = [], having }: AggregateFlags): JsonObject {
   const values = new Map<string, Json>()
   for (const [name, call] of value.map(valueFrom)) {
@@ -21,14 +24,28 @@ export function aggregation({ by = [], value = [], having }: AggregateFlags): Js
   return {
     ...(by.length > 0 && { groupBy: by.map(groupFrom) }),
     ...(value.length > 0 && { values: Object.fromEntries(values) }),
-    ...(having !== undefined && { having: jsonFrom(having, '--having') }),
+    ...(having !== undefined && { having: havingFrom(having) }),
   }
 }
 
 function groupFrom(text: string): Json {
-  const [, field, truncate] = /^([^:]+)(?::([a-z]+))?$/.exec(text) ?? []
-  if (field === undefined) throw usageError('--by must be a field, or a date and a period such as date:month')
-  return truncate === undefined ? field : { field, truncate, as: truncate }
+  const [, field, truncate, timeZone] = /^([^:]+)(?::([a-z]+)(?::(.+))?)?$/.exec(text) ?? []
+  if (field === undefined)
+    throw usageError(
+      '--by must be a field, or a date and a period such as date:month or date:day:Europe/Zurich',
+    )
+  if (truncate === undefined) return field
+  return { field, truncate, ...(timeZone !== undefined && { timeZone }), as: truncate }
+}
+
+/** As `conditionFrom`, but requests have no other spelling of `having` than a query, so a text is read here. */
+function havingFrom(text: string): Json {
+  if (text.trimStart().startsWith('{')) return jsonFrom(text, '--having')
+  try {
+    return readFilter(text, DEFAULT_LIMITS).query
+  } catch (error) {
+    throw error instanceof ServiceError ? usageError(`--having is no filter: ${error.message}`) : error
+  }
 }
 
 function valueFrom(text: string): readonly [string, Json] {

@@ -133,8 +133,29 @@ onEveryStore(() => {
     )
     const many = await run([...cities, '--having', '{"field":"people","op":">","rvalue":1}'])
     assert.equal(many.out, '{"city":"Bern","people":2,"total":7100.50}\n')
+    for (const having of ['people > 1', ' not (city = "Basel" or total < 7000)']) {
+      const asText = await run([...cities, '--having', having])
+      assert.equal(asText.out, many.out, asText.err)
+    }
+    const wrong = await run([...cities, '--having', 'people >'])
+    assert.deepEqual([wrong.code, wrong.out], [2, ''])
+    assert.match(wrong.err, /--having is no filter: .*line 1, column 9/)
     const one = await run(['aggregate', 'employee', 'city = "Bern"', ...values, '--role', 'hr'])
     assert.equal(one.out, '{"people":2,"total":7100.50}\n')
+  })
+
+  test('aggregate: periods of a time zone', async () => {
+    const body = metadataDocument('sale', { date: { type: 'date' } })
+    assert.equal((await smalt.ask('PUT', '/metadata/sale/1.0.0', body)).status, 200)
+    const inserted = await run(['insert', 'sale', '{"date":"2024-01-31T23:30:00Z"}'])
+    assert.equal(inserted.code, 0, inserted.err)
+    const months = async (by: string) => rowsOf(await run(['aggregate', 'sale', '--by', by]))
+    assert.deepEqual(await months('date:month'), [{ month: '20240101T00:00:00.000+0000' }])
+    assert.deepEqual(await months('date:month:Europe/Zurich'), [{ month: '20240131T23:00:00.000+0000' }])
+    const wrong = await run(['aggregate', 'sale', '--by', 'date:month:Bern'])
+    assert.match(wrong.err, /a name of the IANA database/)
+    const misused = await run(['aggregate', 'sale', '--by', 'date:'])
+    assert.deepEqual([misused.code, misused.out], [2, ''])
   })
 
   test('find: every format, with filter, sort, fields and page', async () => {

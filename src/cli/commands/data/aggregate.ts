@@ -17,8 +17,9 @@ export const aggregate = defineCommand({
     by: {
       type: 'string',
       multiple: true,
-      value: 'FIELD[:PERIOD]',
-      summary: 'group by this field; date:month groups dates by month; may be repeated',
+      value: 'FIELD[:PERIOD[:ZONE]]',
+      summary:
+        'group by this field; date:month groups dates by month, date:month:Europe/Zurich in a time zone; may be repeated',
     },
     value: {
       type: 'string',
@@ -26,7 +27,11 @@ export const aggregate = defineCommand({
       value: 'NAME=FUNCTION',
       summary: 'value of each group: count, or sum, avg, min, max, distinct with a field; may be repeated',
     },
-    having: { type: 'string', value: 'QUERY', summary: 'query in JSON that groups must match' },
+    having: {
+      type: 'string',
+      value: 'FILTER',
+      summary: "filter that groups must match, about the names of the result, such as 'total > 1000'",
+    },
     sort: READ_OPTIONS.sort,
     limit: READ_OPTIONS.limit,
     offset: READ_OPTIONS.offset,
@@ -39,6 +44,11 @@ export const aggregate = defineCommand({
     {
       command: 'smalt aggregate order --by date:month --value orders=count --value total=sum:amount',
       summary: 'number of orders and turnover by month',
+    },
+    {
+      command:
+        'smalt aggregate order --by date:day:Europe/Zurich --value orders=count --having "orders > 10"',
+      summary: 'days of Zurich with more than 10 orders',
     },
   ],
   async run(invocation) {
