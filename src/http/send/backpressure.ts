@@ -1,7 +1,7 @@
 /** Backpressure: writes in pieces no faster than the caller reads, counts unsent bytes, and disconnects stalled callers. */
 import type { ServerResponse } from 'node:http'
 import { timerMs } from '../../base/work/timer.ts'
-import { yieldEvery } from '../../base/work/yield-every.ts'
+import { createTimeSlices } from '../../base/work/time-slices.ts'
 import type { Share } from '../share.ts'
 
 /** The connection to one caller, with its limits. */
@@ -17,11 +17,11 @@ export interface Outlet {
 const PIECE = 128 * 1024
 
 /**
- * Other requests have their turn after this time. All responses share it, because a caller that reads fast takes piece
- * after piece without a wait, and several such callers would take a turn together.
+ * All responses of the process take turns, as they share its main thread: a caller that reads fast takes piece after piece
+ * without a wait, and several such callers would take a turn of the event loop together.
  */
 const SLICE_MS = 2
-const rest = yieldEvery(SLICE_MS)
+const nextSlice = createTimeSlices(SLICE_MS)
 
 export function isOver({ destroyed, writableEnded }: ServerResponse): boolean {
   return destroyed || writableEnded
@@ -42,7 +42,8 @@ export async function writePieces(
     const end = endOfPiece(content, start)
     const piece = typeof content === 'string' ? content.slice(start, end) : content.subarray(start, end)
     if (!response.write(piece, encoding) && !(await isTaken(outlet, end - start))) return false
-    await rest()
+    // also after the last one: a response may come as many short texts
+    await nextSlice()
     start = end
   }
   return !isOver(response)

@@ -1,6 +1,6 @@
 /** Large responses are written in pieces, and other requests have their turn in between. */
 import assert from 'node:assert/strict'
-import { createServer } from 'node:http'
+import { type ServerResponse, createServer } from 'node:http'
 import { Duplex } from 'node:stream'
 import { test } from 'node:test'
 import { writePieces } from '../../../src/http/send/backpressure.ts'
@@ -22,18 +22,40 @@ function greedyConnection(): Duplex {
   return connection
 }
 
-test('responses: one that is read as fast as it is written does not keep other requests waiting', async () => {
-  let turns = 0
-  const { promise: written, resolve } = Promise.withResolvers<boolean>()
-  const server = createServer((_request, response) => {
+const SHORT = Array.from({ length: PIECES }, () => 'x'.repeat(64 * 1024))
+
+const CASES: readonly (readonly [responses: number, texts: readonly string[], how: string])[] = [
+  [1, [CONTENT], 'as one text'],
+  [8, [CONTENT], 'as one text'],
+  [1, SHORT, 'as many short texts'],
+]
+
+for (const [responses, texts, how] of CASES) {
+  test(`responses: ${responses}, sent ${how} and read as fast, keep no other request waiting`, async () => {
+    let turns = 0
+    let left = responses
     const countTurns = (): void => {
       turns++
-      if (!response.writableEnded) setImmediate(countTurns)
+      if (left > 0) setImmediate(countTurns)
     }
-    setImmediate(countTurns)
-    resolve(writePieces({ response, stallMs: 60_000 }, CONTENT, 'latin1').finally(() => response.end()))
+    const sent: Promise<boolean>[] = []
+    const { promise: all, resolve } = Promise.withResolvers<readonly boolean[]>()
+    const send = async (response: ServerResponse): Promise<boolean> => {
+      let isSent = true
+      for (const text of texts) isSent &&= await writePieces({ response, stallMs: 60_000 }, text, 'latin1')
+      left--
+      response.end()
+      return isSent
+    }
+    const server = createServer((_request, response) => {
+      if (sent.length === 0) setImmediate(countTurns)
+      if (sent.push(send(response)) === responses) resolve(Promise.all(sent))
+    })
+    for (let i = 0; i < responses; i++) server.emit('connection', greedyConnection())
+    assert.deepEqual(
+      await all,
+      Array.from({ length: responses }, () => true),
+    )
+    assert.ok(turns >= (responses * PIECES) / 4, `others had ${turns} turns`)
   })
-  server.emit('connection', greedyConnection())
-  assert.equal(await written, true)
-  assert.ok(turns >= PIECES / 4, `others had ${turns} turns`)
-})
+}
