@@ -12,9 +12,11 @@ import { withClient } from './raw-client.ts'
 
 const BOUNDED = { timeout: 400_000 }
 const { collection } = SCHEMA
+/** By which the sessions of these tests are found. */
+const NAME = `races-${process.pid}`
 const open: OpenStore = {
   freshPlace: () => freshPlace('postgres'),
-  openAt: async (location) => openPostgresStore({ url: location }),
+  openAt: async (location) => openPostgresStore({ url: `${location}&application_name=${NAME}` }),
 }
 
 async function prepare(store: Database, indexes: readonly ReturnType<typeof index>[]): Promise<void> {
@@ -79,11 +81,18 @@ test('lock: released and acquired by its owner at once, it is held once', BOUNDE
   }
 })
 
+/** Sessions that wait for an advisory lock, or have asked for one since then. */
+function triesSince(moment: Date): string {
+  return `select from pg_stat_activity
+    where application_name = '${NAME}' and query like 'select %advisory_lock(%'
+      and (wait_event_type = 'Lock' or query_start > '${moment.toISOString()}')`
+}
+
 test('index: a process that waits for the columns lets others build indexes', BOUNDED, async () => {
   await using stage = await openStage(open)
   await insert(stage.store, '[{"_id":"a","t":"x"}]')
-  const ask = (makeText: (schema: string) => string) => rowsOf(stage.location, makeText)
-  const [filling] = await ask(
+  const rows = (makeText: (schema: string) => string) => rowsOf(stage.location, makeText)
+  const [filling] = await rows(
     (schema) =>
       `select hashtextextended('smalt: filling of ${schema}/' || no, 0) as lock from ${schema}.smalt_collection`,
   )
@@ -91,8 +100,10 @@ test('index: a process that waits for the columns lets others build indexes', BO
     // Another process fills the columns.
     await client.query(`select pg_advisory_lock(${String(filling!['lock'])})`)
     const preparing = prepare(stage.store, [index(['t'])])
-    while ((await ask((schema) => `select from ${schema}.smalt_index`)).length === 0) await sleep(10)
-    await sleep(200)
+    while ((await rows((schema) => `select from ${schema}.smalt_index`)).length === 0) await sleep(10)
+    // Whoever prepares the index finds that the lock is taken.
+    const moment = new Date()
+    while ((await rows(() => triesSince(moment))).length === 0) await sleep(10)
     const schema = new URL(stage.location).searchParams.get('schema')!
     await client.query(`create index concurrently on ${schema}.smalt_epoch(last_number)`)
     await client.query(`select pg_advisory_unlock(${String(filling!['lock'])})`)

@@ -1,8 +1,12 @@
 /** The runner does not follow promises any more, and still no file passes that lost a rejection. */
 import assert from 'node:assert/strict'
+import { executionAsyncId } from 'node:async_hooks'
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { trackUntil } from '../../support/untracked-promises.ts'
+
+trackUntil(Promise.resolve())
 
 function run(file: string) {
   // with this variable, the runner would report to the one of this process
@@ -23,4 +27,11 @@ test('runner: where files share a process, only the one that lost the rejection 
   assert.match(stdout, /✖ \S+lost-rejection\.ts/)
   assert.match(stdout, /nobody waits for this/)
   assert.match(stdout, /✔ \S+in-order\.ts/)
+})
+
+test('runner: promises are not followed', async () => {
+  // what runs after a timer that was started here still belongs to it
+  await new Promise((resolve) => setTimeout(resolve, 1))
+  await Promise.resolve()
+  assert.equal(executionAsyncId(), 0)
 })
