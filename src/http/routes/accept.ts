@@ -1,15 +1,15 @@
-/** Whether the header `Accept` of a request names a media type. */
+/** What a request accepts, by its headers `Accept` and `Accept-Encoding`. */
 
-/** Types are compared without regard to case. `*` stands for no type here, and quality 0 excludes the type. */
-export function acceptsType(accept: string, type: string): boolean {
-  const header = accept.toLowerCase()
-  // Most requests name another type, or none.
-  return header.includes(type) && header.split(',').some((range) => isOf(range, type))
+/** Whether the header names the media type or coding. `*` stands for none here, and quality 0 excludes. */
+export function accepts(header: string, name: string): boolean {
+  const lowerCase = header.toLowerCase()
+  // Most requests name something else, or nothing.
+  return lowerCase.includes(name) && lowerCase.split(',').some((item) => isOf(item, name))
 }
 
-function isOf(range: string, type: string): boolean {
-  const [name, ...parameters] = range.split(';').map((part) => part.trim())
-  return name === type && !parameters.some((each) => EXCLUDED.test(each))
+function isOf(item: string, name: string): boolean {
+  const [named, ...parameters] = item.split(';').map((part) => part.trim())
+  return named === name && !parameters.some((each) => EXCLUDED.test(each))
 }
 
 const EXCLUDED = /^q\s*=\s*0(\.0*)?$/

@@ -1,6 +1,6 @@
 /** Routes of the service itself: links, health, readiness, version, metrics, slow requests and documentation. */
 import { Type } from '../../base/json/shape.ts'
-import { acceptsType } from './accept.ts'
+import { accepts } from './accept.ts'
 import { type Call, type Content, type Reply, type Route, jsonReply } from './route.ts'
 import { NAME, VERSION } from '../version.ts'
 
@@ -131,7 +131,7 @@ function admin(
 function links({ app, accept }: Call): Reply {
   const hasPage = app.ui() !== undefined
   const vary = ['Vary', 'Accept']
-  if (hasPage && acceptsType(accept, 'text/html'))
+  if (hasPage && accepts(accept, 'text/html'))
     return { status: 302, text: '', type: HTML_TYPE, headers: ['Location', '/ui', ...vary] }
   const links = {
     ...(hasPage && { ui: '/ui' }),

@@ -1,7 +1,7 @@
 /** Routes of `/events`. */
 import type { JsonObject } from '../../base/json/json.ts'
 import { Type } from '../../base/json/shape.ts'
-import { acceptsType } from './accept.ts'
+import { accepts } from './accept.ts'
 import { EventPageShape, EventShape } from '../../service/events/event-shapes.ts'
 import { type Call, EVENTS_TYPE, type QueryParameter, type Reply, type Route, STREAM_TYPE } from './route.ts'
 
@@ -85,7 +85,7 @@ export const EVENT_ROUTES: readonly Route[] = [
 async function read({ app, caller, search, accept, getSignal, ending }: Call): Promise<Reply> {
   const waiting = { getSignal, ending }
   const { events, next } = await app.service.events.read(caller, new URLSearchParams(search), waiting)
-  if (!acceptsType(accept, STREAM_TYPE))
+  if (!accepts(accept, STREAM_TYPE))
     return { status: 200, text: `{"events":[${events.join(',')}],"next":${next}}` }
   const lines = [...events, `{"next":${next}}`]
   return { status: 200, text: `${lines.join('\n')}\n`, type: STREAM_TYPE }

@@ -1,6 +1,7 @@
 /** Routes of the page: the built files, for anybody. The page itself has no rights; its requests carry those of its user. */
 import { ServiceError } from '../../base/errors.ts'
 import { Type } from '../../base/json/shape.ts'
+import { accepts } from './accept.ts'
 import { type App, type Call, type Reply, type Route, type UiFile, jsonReply } from './route.ts'
 
 /** Scripts and styles of the service itself only, nothing inline, no frames; styles of scripts go through the CSSOM. */
@@ -111,7 +112,7 @@ function fileReply({ app, headers }: Call, file: UiFile, cacheControl: string): 
   const named = ['ETag', etag, 'Vary', 'Accept-Encoding']
   const known = headers['if-none-match']?.split(',').map((each) => each.trim().replace(/^W\//, ''))
   if (known?.includes(etag)) return { ...common, status: 304, text: '', headers: named }
-  if (!gzip || !/\bgzip\b/.test(headers['accept-encoding'] ?? ''))
+  if (!gzip || !accepts(headers['accept-encoding'] ?? '', 'gzip'))
     return { ...common, status: 200, text: bytes, headers: named }
   return { ...common, status: 200, text: gzip, headers: [...named, 'Content-Encoding', 'gzip'] }
 }

@@ -68,6 +68,8 @@ test('ui: its files never change, and are sent compressed to those who take it',
       ['gzip', 'Accept-Encoding'],
     )
     assert.equal(packed.headers['etag'], plain.headers['etag'])
+    const refused = await http.ask('GET', path, { headers: { 'Accept-Encoding': 'gzip;q=0, identity' } })
+    assert.equal(refused.headers['content-encoding'], undefined)
   }
 })
 

@@ -1,7 +1,7 @@
 /** Which headers `Accept` name a media type. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { acceptsType } from '../../../src/http/routes/accept.ts'
+import { accepts } from '../../../src/http/routes/accept.ts'
 
 const TYPE = 'application/x-ndjson'
 
@@ -13,7 +13,7 @@ for (const accept of [
   `${TYPE} ; charset=utf-8 ; Q=0.001`,
   `${TYPE};q=0,${TYPE}`,
 ]) {
-  test(`accept: "${accept}" names it`, () => assert.equal(acceptsType(accept, TYPE), true))
+  test(`accept: "${accept}" names it`, () => assert.equal(accepts(accept, TYPE), true))
 }
 
 for (const accept of [
@@ -26,5 +26,5 @@ for (const accept of [
   `${TYPE}-seq`,
   `application/json;profile=${TYPE}`,
 ]) {
-  test(`accept: "${accept}" does not name it`, () => assert.equal(acceptsType(accept, TYPE), false))
+  test(`accept: "${accept}" does not name it`, () => assert.equal(accepts(accept, TYPE), false))
 }

@@ -13,7 +13,7 @@ import {
   dataReply,
   targetOf,
 } from '../route.ts'
-import { acceptsType } from '../accept.ts'
+import { accepts } from '../accept.ts'
 import { documents, everything, request, requireAccess, versioned, withBody } from './operation-route.ts'
 import { PAGE_PARAMETERS } from './search-routes.ts'
 
@@ -127,7 +127,7 @@ async function find(call: Call): Promise<Reply | StreamReply> {
 }
 
 export function wantsStream({ accept, search }: Pick<Call, 'accept' | 'search'>): boolean {
-  if (acceptsType(accept, STREAM_TYPE)) return true
+  if (accepts(accept, STREAM_TYPE)) return true
   if (search === '') return false
   return flagFrom('stream', new URLSearchParams(search).get('stream') ?? undefined) ?? false
 }
