@@ -14,7 +14,7 @@ interface AggregateFlags {
 
 const FUNCTIONS = ['sum', 'avg', 'min', 'max', 'distinct']
 
-/** `--by date:month:Europe/Zurich` truncates a date in a time zone; `--value total=sum:amount` names a value of each group. */
+/** `--by shipped=date:month:Europe/Zurich` truncates a date in a time zone; `--value total=sum:amount` names a value of each group. */
 export function aggregation({ by = [], value = [], having }: AggregateFlags): JsonObject {
   const values = new Map<string, Json>()
   for (const [name, call] of value.map(valueFrom)) {
@@ -29,14 +29,23 @@ export function aggregation({ by = [], value = [], having }: AggregateFlags): Js
 }
 
 function groupFrom(text: string): Json {
-  const [, field, truncate, timeZone] = /^([^:]+)(?::([a-z]+)(?::(.+))?)?$/.exec(text) ?? []
+  const [, name, field, truncate, timeZone] = GROUP.exec(text) ?? []
   if (field === undefined)
     throw usageError(
-      '--by must be a field, or a date and a period such as date:month or date:day:Europe/Zurich',
+      '--by must be a field, or a date and a period such as date:month or date:day:Europe/Zurich; shipped=date:month names it',
     )
-  if (truncate === undefined) return field
-  return { field, truncate, ...(timeZone !== undefined && { timeZone }), as: truncate }
+  const as = name ?? truncate
+  if (as === undefined) return field
+  return {
+    field,
+    ...(truncate !== undefined && { truncate }),
+    ...(timeZone !== undefined && { timeZone }),
+    as,
+  }
 }
+
+/** `[NAME=]FIELD[:PERIOD[:ZONE]]` */
+const GROUP = /^(?:([^=:]+)=)?([^=:]+)(?::([a-z]+)(?::(.+))?)?$/
 
 /** As `conditionFrom`, but requests have no other spelling of `having` than a query, so a text is read here. */
 function havingFrom(text: string): Json {

@@ -152,6 +152,8 @@ onEveryStore(() => {
     const months = async (by: string) => rowsOf(await run(['aggregate', 'sale', '--by', by]))
     assert.deepEqual(await months('date:month'), [{ month: '20240101T00:00:00.000+0000' }])
     assert.deepEqual(await months('date:month:Europe/Zurich'), [{ month: '20240131T23:00:00.000+0000' }])
+    assert.deepEqual(await months('sold=date:month'), [{ sold: '20240101T00:00:00.000+0000' }])
+    assert.deepEqual(await months('day=date'), [{ day: '20240131T23:30:00.000+0000' }])
     const wrong = await run(['aggregate', 'sale', '--by', 'date:month:Bern'])
     assert.match(wrong.err, /a name of the IANA database/)
     const misused = await run(['aggregate', 'sale', '--by', 'date:'])

@@ -17,9 +17,9 @@ export const aggregate = defineCommand({
     by: {
       type: 'string',
       multiple: true,
-      value: 'FIELD[:PERIOD[:ZONE]]',
+      value: '[NAME=]FIELD[:PERIOD[:ZONE]]',
       summary:
-        'group by this field; date:month groups dates by month, date:month:Europe/Zurich in a time zone; may be repeated',
+        'group by this field; date:month groups dates by month, date:month:Europe/Zurich in a time zone, shipped=date:month names the key; may be repeated',
     },
     value: {
       type: 'string',
