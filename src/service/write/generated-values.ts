@@ -6,7 +6,7 @@ import type { Json } from '../../base/json/json.ts'
 import { numberFrom } from '../../base/json/parse-trusted.ts'
 import { memoized } from '../../base/memo.ts'
 import { uuidV7 } from '../../base/uuid.ts'
-import { spend } from '../../base/work/work.ts'
+import { type Work, during, spend } from '../../base/work/work.ts'
 import { printDate } from '../../schema/date.ts'
 import { type Sources, prepareDocument } from '../../schema/document.ts'
 import { type FaultBudget, faultBudget } from '../../schema/faults.ts'
@@ -24,13 +24,13 @@ import { type IsTaken, numberedIdentities, takenIdentities } from './taken-ident
 export async function sourcesFor(
   origin: GeneratingFor,
   schema: Schema,
-  data: readonly Json[],
+  { data, work }: { readonly data: readonly Json[]; readonly work: Work },
 ): Promise<Sources> {
   const drawn = new Map<string, Iterator<bigint>>()
   if (drawsSequences(schema)) {
     const store = origin.deps.storeOf(schema)
-    for (const needed of neededValues(origin, schema, data)) {
-      drawn.set(needed.sequence.name, (await freeValues(needed, store)).values())
+    for (const needed of during(work, () => neededValues(origin, schema, data))) {
+      drawn.set(needed.sequence.name, (await freeValues(needed, { store, work })).values())
     }
   }
   return drawSources(origin, (sequence) => drawn.get(sequence.name)!.next().value!)
@@ -46,12 +46,13 @@ interface NeededValues {
 
 async function freeValues(
   { sequence, count, isTaken }: NeededValues,
-  store: Pick<Store, 'nextValues'>,
+  { store, work }: { readonly store: Pick<Store, 'nextValues'>; readonly work: Work },
 ): Promise<readonly bigint[]> {
   const free: bigint[] = []
   for (let batch = count; free.length < count; batch = Math.min(2 * batch, MAX_BATCH)) {
     const values = await store.nextValues(sequence, batch)
-    for (const each of values) if (!isTaken(each)) free.push(each)
+    const unused = during(work, () => values.filter((each) => !isTaken(each)))
+    for (const each of unused) free.push(each)
   }
   return free
 }

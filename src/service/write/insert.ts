@@ -67,7 +67,7 @@ async function prepareAll(
   data: readonly Json[],
   { allowed, work }: { readonly allowed: AllowedInsert; readonly work: Work },
 ): Promise<readonly Draft[]> {
-  const drawn = await sourcesFor(origin, allowed.schema, data)
+  const drawn = await sourcesFor(origin, allowed.schema, { data, work })
   const sources = { ...drawn, mayListEnum: allowed.isReachable }
   return during(work, () =>
     data.map((sent) => {
