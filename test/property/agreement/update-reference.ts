@@ -31,7 +31,8 @@ export type Updated =
 /** The document the update makes of this one, with nulls stripped and sizes counted. */
 export function updated(update: Json, world: World): Updated {
   try {
-    return { document: settled(applyAll(update, [], world).document, world.root) as JsonObject }
+    const start = { at: [], world: { ...world, moves: [] } }
+    return { document: settled(applyAll(update, start).document, world.root) as JsonObject }
   } catch (error) {
     if (error instanceof Refusal) return { code: error.code }
     throw error
@@ -52,31 +53,89 @@ export class Unforeseeable extends Error {}
 
 const MISFIT = 'metadata:IncompatibleValue'
 
-function applyAll(update: Json, at: Position, world: World): World {
-  let current = world
+function applyAll(update: Json, here: Here): Changing {
+  let current = here
   for (const partial of isArray(update) ? update : [update]) {
     for (const [operator, operand] of Object.entries(partial as JsonObject))
-      current = applyOne(operator, operand, { at, world: current })
+      current = after(current, applyOne(operator, operand, current))
   }
-  return current
+  return current.world
+}
+
+/** A document in the middle of an update. */
+interface Changing extends World {
+  /** What has moved since the update began, in order. */
+  readonly moves: readonly Move[]
 }
 
 interface Here {
   readonly at: Position
-  readonly world: World
+  readonly world: Changing
 }
 
-function applyOne(operator: string, operand: Json, here: Here): World {
+/** How a change moves what was at other positions. */
+type Move = (position: Position) => Position
+
+/** The same place in the changed document; with MISSING in its position if it is gone. */
+function after({ at, world }: Here, changed: Changing): Here {
+  return { at: moved(at, changed.moves.slice(world.moves.length)), world: changed }
+}
+
+function moved(position: Position, moves: readonly Move[]): Position {
+  return moves.reduce<Position>((at, move) => move(at), position)
+}
+
+const MISSING = -1
+
+function isGone(position: Position): boolean {
+  return position.includes(MISSING)
+}
+
+/** Values were inserted into an array. */
+function insertion(array: Position, start: number, count: number): Move {
+  return elsewhere(array, (index) => (index >= start ? index + count : index))
+}
+
+/** An element was removed, with all that is in it. */
+function removal(element: Position): Move {
+  const removed = element.at(-1) as number
+  return elsewhere(element.slice(0, -1), (index) => {
+    if (index === removed) return MISSING
+    return index > removed ? index - 1 : index
+  })
+}
+
+function elsewhere(array: Position, indexOf: (index: number) => number): Move {
+  return (position) => {
+    const index = position[array.length]
+    if (!isInside(position, array) || typeof index !== 'number' || index === MISSING) return position
+    return position.with(array.length, indexOf(index))
+  }
+}
+
+/** There is another value now, or none: elements that were inside of the old one are gone. */
+function replacement(at: Position): Move {
+  return (position) => {
+    const index = position.findIndex((step, i) => i >= at.length && typeof step === 'number')
+    return isInside(position, at) && index !== -1 ? position.with(index, MISSING) : position
+  }
+}
+
+function isInside(position: Position, outer: Position): boolean {
+  return position.length > outer.length && outer.every((step, i) => step === position[i])
+}
+
+function applyOne(operator: string, operand: Json, here: Here): Changing {
   switch (operator) {
     case '$set':
       return inTurn(operand, here, set)
     case '$add':
       return inTurn(operand, here, add)
     case '$unset':
-      return (isArray(operand) ? operand : [operand]).reduce<World>(
-        (world, path) => unset(path as string, { ...here, world }),
-        here.world,
-      )
+      return (isArray(operand) ? operand : [operand]).reduce<Here>(
+        (current, path) => after(current, unset(path as string, current)),
+        here,
+      ).world
     case '$append':
     case '$insert':
       return inTurn(operand, here, operator === '$append' ? append : insert)
@@ -85,36 +144,41 @@ function applyOne(operator: string, operand: Json, here: Here): World {
   }
 }
 
-function inTurn(operand: Json, here: Here, step: (path: string, value: Json, here: Here) => World): World {
-  return Object.entries(operand as JsonObject).reduce<World>(
-    (world, [path, value]) => step(path, value, { ...here, world }),
-    here.world,
-  )
+type Step = (path: string, value: Json, here: Here) => Changing
+
+function inTurn(operand: Json, here: Here, step: Step): Changing {
+  return Object.entries(operand as JsonObject).reduce<Here>(
+    (current, [path, value]) => after(current, step(path, value, current)),
+    here,
+  ).world
 }
 
-function set(path: string, value: Json, here: Here): World {
+function set(path: string, value: Json, here: Here): Changing {
   const fresh = evaluated(value, nodeAt(path, here.at, here.world), here)
   return fresh === null ? nulled(path, here) : put(path, fresh, here)
 }
 
 /** A member goes; an element that is there becomes null; nothing is made for its sake. */
-function nulled(path: string, { at, world }: Here): World {
+function nulled(path: string, { at, world }: Here): Changing {
   const position = existing(path, at, world)
   if (position === undefined) return world
   const isElement = typeof position.at(-1) === 'number'
-  return withDocument(world, changed(world.document, position, isElement ? () => [null] : () => []))
+  const document = changed(world.document, position, isElement ? () => [null] : () => [])
+  return withDocument(world, document, replacement(position))
 }
 
-function unset(path: string, { at, world }: Here): World {
+function unset(path: string, { at, world }: Here): Changing {
   const position = existing(path, at, world)
-  if (position === undefined) return world
-  return withDocument(
-    world,
-    changed(world.document, position, () => []),
-  )
+  return position === undefined ? world : without(position, world)
 }
 
-function add(path: string, value: Json, here: Here): World {
+function without(position: Position, world: Changing): Changing {
+  const document = changed(world.document, position, () => [])
+  const isElement = typeof position.at(-1) === 'number'
+  return withDocument(world, document, isElement ? removal(position) : replacement(position))
+}
+
+function add(path: string, value: Json, here: Here): Changing {
   const node = nodeAt(path, here.at, here.world)
   const added = evaluated(value, node, here)
   const position = existing(path, here.at, here.world)
@@ -123,19 +187,19 @@ function add(path: string, value: Json, here: Here): World {
   return put(path, sum(numberText(old), numberText(added), (node as { type: Type }).type), here)
 }
 
-function append(path: string, value: Json, here: Here): World {
+function append(path: string, value: Json, here: Here): Changing {
   return splice(path, undefined, value, here)
 }
 
-function insert(path: string, value: Json, here: Here): World {
+function insert(path: string, value: Json, here: Here): Changing {
   const dot = path.lastIndexOf('.')
   return splice(path.slice(0, dot), Number(path.slice(dot + 1)), value, here)
 }
 
-function splice(path: string, index: number | undefined, value: Json, here: Here): World {
+function splice(path: string, index: number | undefined, value: Json, here: Here): Changing {
   const node = nodeAt(path, here.at, here.world) as Node & { kind: 'array' }
   const values = (isArray(value) ? value : [value]).map((each) => evaluated(each, node.element, here))
-  if (values.length === 0) return here.world
+  if (values.length === 0 || isGone(climbed(here.at, folded(path).climbs))) return here.world
   const position = existing(path, here.at, here.world)
   const found = position && valueAt(position, here.world)
   const old = isArray(found) ? found : []
@@ -143,34 +207,49 @@ function splice(path: string, index: number | undefined, value: Json, here: Here
   const start = index === undefined ? old.length : index < 0 ? old.length + index : index
   if (start < 0) throw new Refusal('crud:InvalidArrayIndex')
   const filled = padded(old, start)
-  return put(path, [...filled.slice(0, start), ...values, ...filled.slice(start)], { ...here, world })
+  const all = [...filled.slice(0, start), ...values, ...filled.slice(start)]
+  const { document } = put(path, all, { ...here, world })
+  const array = existing(path, here.at, { ...world, document })!
+  return withDocument(world, document, insertion(array, start, values.length))
 }
 
-function foreach(operand: JsonObject, { at, world }: Here): World {
+function foreach(operand: JsonObject, { at, world }: Here): Changing {
   const path = Object.keys(operand).find((key) => key !== '$update')!
   const [selector, action] = [operand[path]!, operand['$update']!]
-  let current = world
-  for (const array of positions(path, at, world)) {
-    for (let i = 0; i < lengthAt(array, current);) {
-      const element = [...array, i]
-      const isSelected = selector === '$all' || matches(selector as JsonObject, element, current)
-      if (isSelected && action === '$remove') {
-        current = withDocument(
-          current,
-          changed(current.document, element, () => []),
-        )
-        continue
-      }
-      if (isSelected) current = applyAll(action, element, current)
-      i++
-    }
-  }
-  return current
+  const { climbs, steps } = folded(path)
+  return eachArray({ at: climbed(at, climbs), world }, steps, (array) =>
+    eachElement(array, (element) => {
+      const isSelected = selector === '$all' || matches(selector as JsonObject, element.at, element.world)
+      if (!isSelected) return element.world
+      return action === '$remove' ? without(element.at, element.world) : applyAll(action, element)
+    }),
+  )
 }
 
-function lengthAt(position: Position, world: World): number {
-  const value = valueAt(position, world)
-  return isArray(value) ? value.length : 0
+type Visit = (here: Here) => Changing
+
+/** The arrays that a path stands for: those inside of elements are looked up when their element has its turn. */
+function eachArray(from: Here, steps: readonly (string | number)[], visit: Visit): Changing {
+  const count = steps.findIndex((step) => step === '*' || typeof step === 'number')
+  const position = [...from.at, ...(count === -1 ? steps : steps.slice(0, count))]
+  const here = { at: position, world: from.world }
+  const array = valueAt(position, from.world)
+  if (!isArray(array)) return from.world
+  if (count === -1) return visit(here)
+  const [step, ...rest] = steps.slice(count)
+  if (step === '*') return eachElement(here, (element) => eachArray(element, rest, visit))
+  const index = Number(step) < 0 ? array.length + Number(step) : Number(step)
+  if (index < 0 || index >= array.length) return from.world
+  return eachArray({ ...here, at: [...position, index] }, rest, visit)
+}
+
+/** The elements that an array has at first, each where it is by its turn. */
+function eachElement({ at, world }: Here, visit: Visit): Changing {
+  const elements = (valueAt(at, world) as readonly Json[]).map((_, i) => [...at, i])
+  return elements.reduce<Changing>((current, element) => {
+    const here = after({ at: element, world }, current)
+    return isGone(here.at) ? current : visit(here)
+  }, world)
 }
 
 /** Where the path leads, when something is there. */
@@ -202,15 +281,22 @@ function replaced(value: Json, [step, ...rest]: Position, change: () => readonly
 }
 
 /** Puts a value somewhere, with everything that has to be made on the way. */
-function put(path: string, value: Json, { at, world }: Here): World {
+function put(path: string, value: Json, { at, world }: Here): Changing {
   const { climbs, steps } = folded(path)
-  const position = [...climbed(at, climbs), ...steps] as Position
-  return withDocument(world, built(world.document, position, value) as JsonObject)
+  const from = climbed(at, climbs)
+  if (isGone(from)) return world
+  const document = built(world.document, [...from, ...steps] as Position, value) as JsonObject
+  const made = withDocument(world, document)
+  return { ...made, moves: [...world.moves, replacement(existing(path, at, made)!)] }
 }
 
 /** Sizes of arrays are true after every step. */
-function withDocument(world: World, document: JsonObject): World {
-  return { ...world, document: counted(document, world.root) as JsonObject }
+function withDocument(world: Changing, document: JsonObject, ...moves: readonly Move[]): Changing {
+  return {
+    ...world,
+    document: counted(document, world.root) as JsonObject,
+    moves: [...world.moves, ...moves],
+  }
 }
 
 function counted(value: Json, node: Node): Json {

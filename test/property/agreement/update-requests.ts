@@ -83,13 +83,6 @@ function makeForeach(chance: Chance, stand: Stand, depth: number): JsonObject | 
   const array = pickField(chance, stand.scope, ({ kind }) => kind === 'array')
   if (!array) return undefined
   const path = absolute(array.path, stand.at).full
-  if (stand.walked.some((walked) => overlaps(walked, path))) {
-    // An array inside the element that is being walked is another one; any other overlap is not asked for.
-    const isBelow = stand.walked.every(
-      (walked) => !overlaps(walked, path) || (path.length > walked.length && isPrefix(walked, stand.at)),
-    )
-    if (!isBelow || folded(array.path).climbs > 0) return undefined
-  }
   const scope = inside(array)
   const inner = { scope, at: [...path, '*'], walked: [...stand.walked, path] }
   const selector = chance.happens(40) ? '$all' : makeQuery(chance, scope, 1)
@@ -124,22 +117,26 @@ function withIndexes(chance: Chance, path: string): string {
     .join('.')
 }
 
-/** A single place that can be written without pulling the ground from under a walk. */
+/** A single place that can be written; half of those that pull the ground from under a walk are left out. */
 function pickTarget(chance: Chance, stand: Stand, test: (node: Node) => boolean): Found | undefined {
   for (let tries = 0; tries < 8; tries++) {
     const found = pickField(chance, stand.scope, test)
     if (!found) return undefined
     const path = withIndexes(chance, found.path)
-    if (isWritable(path, stand)) return { ...found, path }
+    if (isWritable(path, stand) && (isApart(path, stand) || chance.happens(50))) return { ...found, path }
   }
   return undefined
 }
 
-function isWritable(path: string, { at, walked }: Stand): boolean {
-  const { base, full } = absolute(path, at)
-  const last = full.at(-1)
-  if (last === undefined || last === '_id' || last === 'objectType' || last.endsWith('#')) return false
+function isWritable(path: string, { at }: Stand): boolean {
+  const last = absolute(path, at).full.at(-1)
+  return last !== undefined && last !== '_id' && last !== 'objectType' && !last.endsWith('#')
+}
+
+/** Whether writing there moves no element of the arrays that are being walked. */
+function isApart(path: string, { at, walked }: Stand): boolean {
   if (folded(path).climbs === 0) return true
+  const { base, full } = absolute(path, at)
   return walked.every(
     (array) => !isPrefix(full, array) && (!isPrefix(array, full) || isPrefix([...array, '*'], base)),
   )
@@ -152,10 +149,6 @@ function absolute(path: string, at: readonly string[]) {
   for (let i = 0; i < climbs; i++) base = base.slice(0, base.at(-1) === '*' ? -2 : -1)
   const full = [...base, ...steps.map((step) => (typeof step === 'number' ? '*' : step))]
   return { base, full }
-}
-
-function overlaps(a: readonly string[], b: readonly string[]): boolean {
-  return isPrefix(a, b) || isPrefix(b, a)
 }
 
 function isPrefix(a: readonly string[], b: readonly string[]): boolean {
