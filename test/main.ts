@@ -44,7 +44,7 @@ const QUIET: Tier = {
   name: 'quiet',
   concurrency: 1,
   timeoutMs: 600_000,
-  alone: filesAt('test/process/standstill/{fairness,page-scrolling,sorted-streams}.test.ts'),
+  alone: filesAt('test/process/standstill/{fairness,hostile,page-scrolling,sorted-streams}.test.ts'),
   grouped: [],
 }
 
