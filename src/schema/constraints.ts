@@ -15,14 +15,15 @@ export const isConstrained = memoized(({ constraints }: Field) => Object.keys(co
 export function addViolations(
   faults: Faults,
   value: Json,
-  { constraints }: Field,
-  { path, subject, listsEnum = false }: Violating,
+  field: Field,
+  { path, subject, mayListEnum }: Violating,
 ): void {
+  const { constraints } = field
   for (const name in constraints) {
     const check = CHECKS[name as keyof Constraints]
     const message = check?.violated(value, constraints)
     if (message === undefined) continue
-    const values = name === 'enum' && listsEnum ? listOf(constraints.enum!.values) : ''
+    const values = name === 'enum' && mayListEnum?.(field) ? listOf(constraints.enum!.values) : ''
     addFault(
       faults,
       new ServiceError(check!.code, `${subject ?? `"${path}"`} ${message}${values}`, { context: path }),
@@ -34,8 +35,8 @@ interface Violating {
   readonly path: string
   /** What the message is about; the path when absent. */
   readonly subject?: string | undefined
-  /** Whether the message lists the values of an enum, which not every caller may know. */
-  readonly listsEnum?: boolean
+  /** Whether a message may list the values of an enum, which not every caller may know. */
+  readonly mayListEnum?: ((field: Field) => boolean) | undefined
 }
 
 /** The first values of an enum; it may have thousands. */

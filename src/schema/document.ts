@@ -203,7 +203,9 @@ function prepareSimple(value: Json, field: SimpleField, path: string, state: Pre
     fault(state, 'metadata:IncompatibleValue', path, message)
     return undefined
   }
-  if (state.sources && isConstrained(field)) addOwnViolations(stored, field, { path, state })
+  if (state.sources && isConstrained(field)) {
+    addViolations(state.faults, stored, field, { path, mayListEnum: state.sources.mayListEnum })
+  }
   return stored
 }
 
@@ -269,22 +271,17 @@ function generateFor(field: SimpleField, path: string, state: PrepareState): Jso
   return checkGenerated(field.generator ? sources.generate(field) : sources.uuid(), field, { path, state })
 }
 
-function checkGenerated(generated: Json | undefined, field: SimpleField, at: At): Json | undefined {
-  if (generated != null && !at.state.sources!.standsIn) {
-    addOwnViolations(generated, field, { ...at, subject: `the value generated for "${at.path}"` })
+function checkGenerated(
+  generated: Json | undefined,
+  field: SimpleField,
+  { path, state }: At,
+): Json | undefined {
+  const { standsIn, mayListEnum } = state.sources!
+  if (generated != null && !standsIn) {
+    const subject = `the value generated for "${path}"`
+    addViolations(state.faults, generated, field, { path, subject, mayListEnum })
   }
   return generated
-}
-
-function addOwnViolations(value: Json, field: SimpleField, { path, state, subject }: Judged): void {
-  const { faults, sources } = state
-  const listsEnum = field.constraints.enum !== undefined && (sources?.mayListEnum?.(field) ?? false)
-  addViolations(faults, value, field, { path, subject, listsEnum })
-}
-
-interface Judged extends At {
-  /** What messages are about; the path when absent. */
-  readonly subject?: string
 }
 
 /** `objectType` and `_id` of the document itself are set after all other fields. */
