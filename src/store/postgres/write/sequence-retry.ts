@@ -37,8 +37,10 @@ export function createSequenceDraws(nextValues: NextValues): SequenceDraws {
   async function fetchMore(sequence: Sequence): Promise<void> {
     const own = fetched.get(sequence.name) ?? { values: [], used: 0 }
     fetched.set(sequence.name, own)
-    const missing = Math.max(batch, own.values.length - own.used)
-    for (const each of await nextValues(sequence, missing)) own.values.push(each)
+    const values = await nextValues(sequence, Math.max(batch, own.values.length - own.used))
+    own.values.splice(0, own.used)
+    own.used = 0
+    for (const each of values) own.values.push(each)
     batch = Math.min(batch * 2, MAX_SPARE)
   }
 
