@@ -1,9 +1,10 @@
 /** Reads parameters of a request that are either true or false. */
 import { ServiceError } from './errors.ts'
 
-/** Undefined stands for an absent parameter. Anything else than these texts would be a mistake that goes unnoticed. */
-export function flagFrom(name: string, text: string | undefined): boolean | undefined {
+/** Undefined for an absent parameter. Other texts than these are refused: to ignore one would hide a mistake. */
+export function flagFrom(name: string, text: string | null | undefined): boolean | undefined {
   switch (text) {
+    case null:
     case undefined:
       return undefined
     case 'true':

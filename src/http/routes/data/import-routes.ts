@@ -97,7 +97,7 @@ function optionsFrom({ upload }: Call, parameters: URLSearchParams): ImportOptio
   if (format !== 'csv' && parameters.has('delimiter')) throw invalid('"delimiter" is for CSV only')
   return {
     format,
-    upsert: flagFrom('upsert', parameters.get('upsert') ?? undefined) ?? false,
+    upsert: flagFrom('upsert', parameters.get('upsert')) ?? false,
     stopsOnError: choice(parameters, 'onError', ['skip', 'stop']) === 'stop',
     skip: Number(skip),
     ...delimiterFrom(parameters),

@@ -129,7 +129,7 @@ async function find(call: Call): Promise<Reply | StreamReply> {
 export function wantsStream({ accept, search }: Pick<Call, 'accept' | 'search'>): boolean {
   if (accepts(accept, STREAM_TYPE)) return true
   if (search === '') return false
-  return flagFrom('stream', new URLSearchParams(search).get('stream') ?? undefined) ?? false
+  return flagFrom('stream', new URLSearchParams(search).get('stream')) ?? false
 }
 
 async function simpleFind(call: Call): Promise<Reply> {

@@ -162,13 +162,12 @@ function setStatus(metadata: MetadataService, { caller, params, search }: Call):
 }
 
 function writeOptions(search: string): MetadataWriteOptions {
-  const strict = new URLSearchParams(search).get('strict') ?? undefined
-  return { isStrict: flagFrom('strict', strict) ?? false }
+  return { isStrict: flagFrom('strict', new URLSearchParams(search).get('strict')) ?? false }
 }
 
 function isDryRun(search: string): boolean {
   if (search === '') return false
-  return flagFrom('dryRun', new URLSearchParams(search).get('dryRun') ?? undefined) ?? false
+  return flagFrom('dryRun', new URLSearchParams(search).get('dryRun')) ?? false
 }
 
 function removeOptions(search: string): RemoveOptions {
