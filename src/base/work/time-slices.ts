@@ -1,4 +1,4 @@
-/** Lets long work of many callers share the main thread with everybody else. */
+/** Lets long work of many callers share the main thread with everybody else; `yieldEvery` is for a single loop. */
 
 /**
  * Await the result between two pieces of work. Once the slice is used up, the work waits in a queue, and each turn of the event

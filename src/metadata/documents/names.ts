@@ -26,9 +26,9 @@ export function checkVersionValue(version: string, at: string): void {
   )
 }
 
-/** `isCounter` means that the name is `x#` for an array `x` beside it. */
-export function checkFieldName(name: string, isCounter: boolean, at: string): void {
-  const problem = problemWithName(name, isCounter)
+/** `isSize` means that the name is `x#` for an array `x` beside it. */
+export function checkFieldName(name: string, isSize: boolean, at: string): void {
+  const problem = problemWithName(name, isSize)
   if (problem) throw fault('metadata:InvalidName', `"${name}" cannot name a field: ${problem}`, at)
 }
 

@@ -71,12 +71,12 @@ export function observeMembers(at: Observed, document: JsonObject, isText: boole
   }
 }
 
-/** `isText`: all simple values are texts, as cells of CSV are. */
 /** As the service returns it beside an array that is absent. */
 function isSizeOfNothing(value: Json): boolean {
   return value === null || value === '' || value === '0' || (isNumber(value) && numberText(value) === '0')
 }
 
+/** `isText`: all simple values are texts, as cells of CSV are. */
 function observe(at: Observed, value: Json, isText: boolean): void {
   if (isObject(value)) return observeMembers(at, value, isText)
   at.count++
