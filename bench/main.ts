@@ -113,12 +113,12 @@ async function bench(place: Place, options: Options): Promise<Outcome> {
   const { documents, seconds, isWanted, store } = options
   progress(`storing ${documents} documents`)
   const { filled, watched, begins, statements, afterFill } = await prepare(place, options)
-  await place.copy(statements)
-  const before = await place.storage?.(statements)
-  const coldStartMs = isWanted('cold') ? await coldStarts(place, statements) : undefined
   const figures = figuresOf({ items: filled.ids, watched, begins }, documents).filter(
     (figure) => isWanted(figure.name) && (figure.store ?? store) === store,
   )
+  await place.copy(statements, { hasTables: figures.some(isBesideTables) })
+  const before = await place.storage?.(statements)
+  const coldStartMs = isWanted('cold') ? await coldStarts(place, statements) : undefined
   const { measured, afterLoad, tables } = await measureAll(figures, { place, statements, options })
   const after = await place.storage?.(statements)
   const alone = await measureAlone(place, options)
@@ -175,8 +175,7 @@ interface Setting {
 async function measureAll(figures: readonly Figure[], { place, statements, options }: Setting) {
   await using subject = await place.startSubject(options.profile)
   await using limit = await place.startLimit(statements)
-  const isBesideTables = figures.some(({ against }) => against.kind === 'tables')
-  await using tables = isBesideTables ? await place.startTables?.(statements) : undefined
+  await using tables = figures.some(isBesideTables) ? await place.startTables?.() : undefined
   const tablesBefore = tables && (await place.tablesStorage?.())
   using load = startLoad()
   const measured: Measured[] = []
@@ -192,6 +191,10 @@ async function measureAll(figures: readonly Figure[], { place, statements, optio
     afterLoad: await residentMegabytes(subject),
     ...(tablesBefore && tablesAfter && { tables: { afterFill: tablesBefore, afterLoad: tablesAfter } }),
   }
+}
+
+function isBesideTables({ against }: Figure): boolean {
+  return against.kind === 'tables'
 }
 
 /** Each in a process that did nothing before. */

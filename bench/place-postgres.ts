@@ -22,7 +22,9 @@ export async function postgresPlace(program: Program): Promise<Place> {
   const subject = `${name}_subject`
   const limit = `${name}_limit`
   const tables = `${name}_tables`
+  // The server restarts in between, which ends idle connections: the pool opens others.
   const administration = new pg.Pool({ connectionString: url, max: 1, allowExitOnIdle: true })
+  administration.on('error', () => {})
   const { rows } = await administration.query<{ server_version: string }>('show server_version')
   const isCluster = citusUrl() !== undefined
   return {
@@ -32,14 +34,19 @@ export async function postgresPlace(program: Program): Promise<Place> {
       startLimit('limit-postgres.ts', [inSchema(url, limit), JSON.stringify(statements), String(POOL)]),
     // The coordinator has no figures about the tables of the workers.
     ...(!isCluster && { storage: ({ table }) => storageOf(administration, subject, table) }),
-    async startTables({ table }) {
-      for (const text of creatingTable(tables, `${subject}.${table}`)) await administration.query(text)
-      return await startLimit('limit-tables.ts', [url, tables, String(POOL)])
-    },
+    startTables: () => startLimit('limit-tables.ts', [url, tables, String(POOL)]),
     tablesStorage: () => storageOf(administration, tables, TABLE),
-    async copy(statements) {
+    async copy(statements, { hasTables }) {
       for (const text of copying(statements, { subject, limit, isCluster })) await administration.query(text)
+      if (hasTables) {
+        for (const text of creatingTable(tables, `${subject}.${statements.table}`)) {
+          await administration.query(text)
+        }
+      }
       await tidy(administration, [subject, limit])
+      // The tables that were written last are still in the buffers of the server, and scans of large tables bring
+      // nothing into them. After a restart the buffers prefer none.
+      await server?.restart()
     },
     async [Symbol.asyncDispose]() {
       for (const schema of [subject, limit, tables]) {

@@ -13,12 +13,12 @@ export interface Place extends AsyncDisposable {
   startLimit(statements: Statements): Promise<Server>
   /** What the documents of the bench take, and how many updates needed no new index entries; PostgreSQL only. */
   storage?(statements: Statements): Promise<Storage>
-  /** Copies the documents into a plain table, and serves them from there; PostgreSQL only. */
-  startTables?(statements: Statements): Promise<Server>
+  /** Serves the documents from a plain table; PostgreSQL only, and only after a copy with tables. */
+  startTables?(): Promise<Server>
   /** What that table takes. */
   tablesStorage?(): Promise<Storage>
-  /** Gives the limit what Smalt has stored, in the same layout. */
-  copy(statements: Statements): Promise<void>
+  /** Gives the limit what Smalt has stored, in the same layout, and on PostgreSQL the plain table if it is wanted. */
+  copy(statements: Statements, options: { readonly hasTables: boolean }): Promise<void>
 }
 
 export interface Storage {
