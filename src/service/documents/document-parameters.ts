@@ -40,7 +40,7 @@ export function wantsNumbersAsText({ parameters, prefer = '' }: Asked): boolean 
 }
 
 export function isPreferred(prefer = ''): boolean {
-  return prefer.split(',').some((each) => /^\s*numbers\s*=\s*"?text"?\s*$/i.test(each))
+  return prefer !== '' && prefer.split(',').some((each) => /^\s*numbers\s*=\s*"?text"?\s*$/i.test(each))
 }
 
 /** A blank parameter counts as absent. */
