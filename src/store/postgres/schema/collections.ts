@@ -80,7 +80,8 @@ export async function createCollection(
   return record
 }
 
-const FILL_PERCENT = 90
+// With 90, documents of 1 KB leave a quarter of each page empty, which scans read, and updates are not faster.
+const FILL_PERCENT = 95
 
 /**
  * Adds the columns that the collection lacks. Writers of other processes fill them from here on: the new name of
