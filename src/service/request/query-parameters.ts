@@ -52,6 +52,7 @@ function readCondition(part: string): JsonObject {
 }
 
 function splitUnescaped(text: string, separator: string): string[] {
+  if (!text.includes('\\')) return text.split(separator)
   const pieces = ['']
   for (let i = 0; i < text.length; i++) {
     const character = text[i]!
@@ -62,7 +63,7 @@ function splitUnescaped(text: string, separator: string): string[] {
 }
 
 function unescape(text: string): string {
-  return text.replaceAll(/\\([,;\\])/g, '$1')
+  return text.includes('\\') ? text.replaceAll(/\\([,;\\])/g, '$1') : text
 }
 
 /** `field:1` includes, `field:0` excludes; an `r` after it applies to everything below, too. */
