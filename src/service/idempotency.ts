@@ -49,13 +49,14 @@ export async function runOnce(
   work: (session: TransactionSession) => Promise<Answer>,
 ): Promise<OnceAnswer> {
   const keyed = keyedBy(asked, now())
-  await requireRoom(store.kept, keyed, limits)
+  const used = await usageOf(store.kept, keyed, limits)
   try {
     const answer = await store.transact(
       async (session): Promise<OnceAnswer> => {
         const { kept } = session.bookkeeping
         const first = await kept.find(keyed)
         if (first) return { ...first, isRepeated: true }
+        requireRoom(used, limits)
         const made = await work(session)
         if (made.status >= 400) throw new Refused(made)
         await kept.keep(keyed, { ...fitting(made, limits), expiresMs: expiry(keyed, limits) })
@@ -73,11 +74,10 @@ export async function runOnce(
 
 /** The answer to an earlier request with this key. */
 export async function keptBy(
-  { store, limits, now }: OnceDeps & { readonly store: Pick<Database, 'transact' | 'kept'> },
+  { store, now }: Pick<OnceDeps, 'now'> & { readonly store: Pick<Database, 'transact'> },
   asked: Idempotency & { readonly caller: string },
 ): Promise<Answer | undefined> {
   const keyed = keyedBy(asked, now())
-  await requireRoom(store.kept, keyed, limits)
   return await store.transact((session) => session.bookkeeping.kept.find(keyed))
 }
 
@@ -91,18 +91,23 @@ export async function runInParts(
   work: () => Promise<Answer>,
 ): Promise<OnceAnswer> {
   const keyed = keyedBy(asked, now())
-  await requireRoom(store.kept, keyed, limits)
-  const expiresMs = expiry(keyed, limits)
-  const untilMs = keyed.nowMs + limits.queryTimeMs + LEASE_GRACE_MS
-  const first = await store.transact((session) =>
-    session.bookkeeping.kept.begin(keyed, { untilMs, expiresMs }),
-  )
+  const used = await usageOf(store.kept, keyed, limits)
+  const lease = {
+    untilMs: keyed.nowMs + limits.queryTimeMs + LEASE_GRACE_MS,
+    expiresMs: expiry(keyed, limits),
+    requireRoom: () => requireRoom(used, limits),
+  }
+  const first = await store.transact((session) => session.bookkeeping.kept.begin(keyed, lease))
   if (first) return { ...first, isRepeated: true }
   try {
     const made = await work()
     // A larger answer is made again from those of the parts.
     if (Buffer.byteLength(made.text) > limits.idempotencyAnswerBytes) await store.kept.release(keyed)
-    else await store.transact((session) => session.bookkeeping.kept.keep(keyed, { ...made, expiresMs }))
+    else {
+      const answer = { ...made, expiresMs: lease.expiresMs }
+      await store.transact((session) => session.bookkeeping.kept.keep(keyed, answer))
+      noteUse(store.kept, keyed, answer)
+    }
     return { ...made, isRepeated: false }
   } catch (error) {
     await store.kept.release(keyed).catch(() => undefined)
@@ -153,19 +158,20 @@ const FRESH_MS = 60_000
 const MAX_CALLERS = 10_000
 
 /** Counting takes longer than a write, so it is done once a minute for each caller. */
-async function requireRoom(kept: Database['kept'], { caller, nowMs }: Keyed, limits: Limits): Promise<void> {
+async function usageOf(kept: Database['kept'], { caller, nowMs }: Keyed, limits: Limits): Promise<Usage> {
   const known = usesOf(kept)
   const last = known.get(caller)
-  const isFresh = last !== undefined && performance.now() - last.readAt < FRESH_MS
-  const { keys, bytes } = isFresh
-    ? last
-    : await kept.usage(caller, { maxKeys: limits.idempotencyKeys, nowMs })
-  if (!isFresh) {
-    if (known.size >= MAX_CALLERS) known.clear()
-    known.set(caller, { keys, bytes, readAt: performance.now() })
-  }
-  if (keys < limits.idempotencyKeys && bytes < limits.idempotencyBytes) return
-  const message = `one caller may have ${limits.idempotencyKeys} idempotency keys with ${limits.idempotencyBytes} bytes of answers at a time; write without a key, or wait until the first of them expire`
+  if (last !== undefined && performance.now() - last.readAt < FRESH_MS) return last
+  const { keys, bytes } = await kept.usage(caller, { maxKeys: limits.idempotencyKeys, nowMs })
+  if (known.size >= MAX_CALLERS) known.clear()
+  known.set(caller, { keys, bytes, readAt: performance.now() })
+  return { keys, bytes }
+}
+
+/** For new keys only: the repetition of a write that is done has to get its answer, or it would be written twice. */
+function requireRoom({ keys, bytes }: Usage, { idempotencyKeys, idempotencyBytes }: Limits): void {
+  if (keys < idempotencyKeys && bytes < idempotencyBytes) return
+  const message = `one caller may have ${idempotencyKeys} idempotency keys with ${idempotencyBytes} bytes of answers at a time; nothing was written. Wait until the first of them expire, or write without a key`
   throw new ServiceError('crud:LimitExceeded', message)
 }
 

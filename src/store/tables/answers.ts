@@ -1,7 +1,7 @@
 /** Answers to writes with an idempotency key. Each is stored in the transaction of its write. */
 import { ServiceError } from '../../base/errors.ts'
 import type { Engine, EngineSession } from '../engine.ts'
-import { type Fragment, param, sql } from '../sql/fragment.ts'
+import { type Fragment, join, param, sql } from '../sql/fragment.ts'
 
 /** A request with an idempotency key. */
 export interface Keyed {
@@ -39,6 +39,8 @@ interface Lease {
   /** When a process that has not ended the request by then must have died. */
   readonly untilMs: number
   readonly expiresMs: number
+  /** Throws if the caller may not have another key. */
+  readonly requireRoom: () => void
 }
 
 export interface Answers {
@@ -111,11 +113,12 @@ export function answersIn(engine: Engine, session: EngineSession): AnswerSession
     async keep(keyed, { status, text, expiresMs }) {
       await session.query(put(keyed, { status, text, expiresMs, leasedUntil: 0 }))
     },
-    async begin(keyed, { untilMs, expiresMs }) {
+    async begin(keyed, { untilMs, expiresMs, requireRoom }) {
       const found = await find(keyed)
       if (found && found.status !== 0) return { status: found.status, text: found.text }
       // One process owns an embedded database, and refuses concurrent requests by itself.
       if (engine.isShared && found && found.leasedUntil > keyed.nowMs) throw underWay()
+      if (!found) requireRoom()
       await session.query(put(keyed, { status: 0, text: '', expiresMs, leasedUntil: untilMs }))
       return undefined
     },
@@ -129,18 +132,8 @@ interface Row extends Answer {
 
 function put({ caller, key, fingerprint }: Keyed, { status, text, expiresMs, leasedUntil }: Row): Fragment {
   const values = [caller, key, fingerprint, status, text, Buffer.byteLength(text), expiresMs, leasedUntil]
-  const [a, b, c, d, e, f, g, h] = values.map(param) as unknown as readonly [
-    Fragment,
-    Fragment,
-    Fragment,
-    Fragment,
-    Fragment,
-    Fragment,
-    Fragment,
-    Fragment,
-  ]
   return sql`insert into smalt_answer(caller, key, fingerprint, status, answer, size, expires, leased_until)
-    values (${a}, ${b}, ${c}, ${d}, ${e}, ${f}, ${g}, ${h})
+    values (${join(values.map(param), ', ')})
     on conflict (caller, key) do update set fingerprint = excluded.fingerprint, status = excluded.status,
       answer = excluded.answer, size = excluded.size, expires = excluded.expires,
       leased_until = excluded.leased_until`

@@ -308,7 +308,26 @@ onEveryStore((kind) => {
     const beyond = await send(server, add(), '4')
     assert.equal(beyond.status, 400)
     assert.match(beyond.text, /crud:LimitExceeded/)
+    for (const key of ['1', '3']) {
+      const again = await send(server, add(), key)
+      assert.equal(again.headers['idempotency-replayed'], 'true', again.text)
+    }
     assert.equal((await server.ask('POST', '/data/update/thing', { body: add().body! })).status, 200)
+  })
+
+  test('idempotency: a bulk whose parts took all keys is repeated with its answer', async () => {
+    await using server = await open({ limits: { idempotencyKeys: 3 } })
+    const requests = ['a', 'b'].map((s, seq) => ({
+      seq,
+      op: 'insert',
+      request: { entity: 'thing', data: { s }, projection: EVERYTHING },
+    }))
+    const bulk = { method: 'POST', path: '/data/bulk', body: { requests } }
+    const first = await send(server, bulk, 'k')
+    const again = await send(server, bulk, 'k')
+    assert.equal(again.text, first.text)
+    assert.equal(again.headers['idempotency-replayed'], 'true')
+    assert.match((await send(server, add(), 'other')).text, /crud:LimitExceeded/)
   })
 
   test('idempotency: an answer is kept as long as configured, then removed', async () => {
