@@ -100,9 +100,15 @@ export function bind(value: Json, type: ReadAs): SqlValue {
   if (isNumber(value)) {
     if (isBig(type)) return orderKey(numberText(value))
     if (typeof value === 'number') return value
-    return type === 'double' ? Number(value.rawJSON) : BigInt(value.rawJSON)
+    return numberAsRead(value.rawJSON)
   }
   return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+/** As SQLite reads the same number from a document, whatever type the version that stored it gave it. */
+function numberAsRead(text: string): SqlValue {
+  const integer = /^-?\d{1,19}$/.test(text) ? BigInt(text) : undefined
+  return integer !== undefined && BigInt.asIntN(64, integer) === integer ? integer : Number(text)
 }
 
 function listText(values: readonly Json[], type: ReadAs): string {

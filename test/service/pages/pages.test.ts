@@ -99,6 +99,33 @@ onEveryStore(() => {
     }
   })
 
+  for (const [asked, stored, values] of [
+    ['double', 'integer', '9223372036854775807, 1'],
+    ['double', 'integer', '9007199254740993, 9007199254740995, 9007199254740992, 9007199254740994'],
+    ['integer', 'double', '9.223372036854776e+18, 1'],
+    ['integer', 'double', '1e20, 1.1068046444225731e20, 1.5, 1'],
+  ] as const) {
+    test(`page: sorted by ${asked} values that another version stored as ${stored}: ${values}`, async () => {
+      await using tester = await openTestService()
+      const { service } = tester
+      const entity = 'measure'
+      await tester.define(entity, { a: { type: asked } })
+      const schema = { version: { value: '2.0.0', changelog: 'retyped' } }
+      const metadata = metadataDocument(entity, { a: { type: stored } }, { schema })
+      await service.metadata.create(ADMIN, { entity, version: '2.0.0' }, metadata)
+      const data = values.split(', ').map((a, i) => ({ _id: `k${i}`, a: parseTrusted(a) }))
+      const { status } = await service.data.insert(ADMIN, { entity, version: '2.0.0' }, { data })
+      assert.equal(status, 'COMPLETE')
+      for (const direction of ['$asc', '$desc']) {
+        const body = { projection: { field: '_id' }, sort: { a: direction } }
+        const { processed } = await service.data.find(ADMIN, { entity }, body)
+        let pages = 0
+        const between = async (): Promise<void> => assert.ok(++pages <= data.length, 'the walk has no end')
+        assert.deepEqual(await walk({ service, entity, body, size: 1, between }), processed, direction)
+      }
+    })
+  }
+
   test('page: matches are counted only on request', async () => {
     await using tester = await openPeople()
     const query = { field: 'city', op: '=', rvalue: 'Bern' }
