@@ -43,7 +43,10 @@ export async function dryRun(
     )
   }
   const response = await respond()
-  return response.errors ? response : { ...response, dryRun: { events: events.counts() } }
+  if (response.errors) return response
+  // What an atomic request has written before its fault is rolled back.
+  if (response.modifiedCount === 0) events.clear()
+  return { ...response, dryRun: { events: events.counts() } }
 }
 
 /** Operations on the session of a dry run. */

@@ -49,6 +49,8 @@ interface Row {
   readonly events: Json
 }
 
+const ATOMIC = { atomic: true }
+
 /** Each is run dry, and then for real: the answers are the same, but for generated values and versions. */
 const ROWS: readonly Row[] = [
   {
@@ -87,6 +89,24 @@ const ROWS: readonly Row[] = [
     body: { query: { field: 'i', op: '>', rvalue: 3 } },
     events: { any: 2, 'i-only': 0 },
   },
+  {
+    method: 'PUT',
+    path: '/data/insert/thing',
+    body: {
+      data: [
+        { _id: '90', u: 'p' },
+        { _id: '91', u: 'p' },
+      ],
+      execution: ATOMIC,
+    },
+    events: { any: 0, 'i-only': 0 },
+  },
+  {
+    method: 'POST',
+    path: '/data/update/thing',
+    body: { query: ALL, update: [{ $add: { i: 1 } }, { $set: { u: 'z' } }], execution: ATOMIC },
+    events: { any: 0, 'i-only': 0 },
+  },
 ]
 
 async function ask(server: TestServer, { method, path, body }: Omit<Row, 'events'>, more: Ask = {}) {
@@ -105,8 +125,9 @@ onEveryStore(() => {
     await using server = await open()
     for (const row of ROWS) {
       const { body, events } = row
+      const execution = body['execution'] as JsonObject | undefined
       const before = await dumpOf(server.location)
-      const dry = await ask(server, { ...row, body: { ...body, execution: { dryRun: true } } })
+      const dry = await ask(server, { ...row, body: { ...body, execution: { ...execution, dryRun: true } } })
       assert.equal(await dumpOf(server.location), before, row.path)
       assert.deepEqual(dry['dryRun'], { events }, row.path)
       const real = await ask(server, row)
