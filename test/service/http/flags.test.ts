@@ -27,22 +27,23 @@ const ROWS: readonly Row[] = [
 
 onEveryStore(() => {
   test('parameters: 1 is true, 0 is false, and a refusal names all four', async () => {
+    await using server = await startTestServer()
+    let entities = 0
     for (const { flag, method, path, body, type } of ROWS) {
-      const answers = new Map<string, Answer>()
+      const answers = new Map<string, string>()
       for (const value of ['true', '1', 'false', '0', 'yes', 'TRUE', '2']) {
-        await using server = await startTestServer()
-        await server.define('thing', { name: { type: 'string' } })
-        await server.ask('PUT', '/data/insert/thing', { body: { data: [{ _id: '1' }, { _id: '3' }] } })
+        // one of its own for each request, so that none sees what another wrote
+        const entity = `thing${++entities}`
+        await server.define(entity, { name: { type: 'string' } })
+        await server.ask('PUT', `/data/insert/${entity}`, { body: { data: [{ _id: '1' }, { _id: '3' }] } })
         const headers = type === undefined ? {} : { 'Content-Type': type }
-        const sent = body === undefined ? { headers } : { body, headers }
-        answers.set(value, await server.ask(method, `${path}&${flag}=${value}`, sent))
+        const own = body === INFO ? { ...INFO, name: entity } : body
+        const sent = own === undefined ? { headers } : { body: own, headers }
+        const address = `${path}&${flag}=${value}`.replace('/thing', `/${entity}`)
+        answers.set(value, told(await server.ask(method, address, sent), entity))
       }
       const where = `${method} ${path}${flag}`
-      // cursors and versions are of each service
-      const of = (value: string): string => {
-        const { status, text } = answers.get(value)!
-        return `${status} ${text.replaceAll(/"(next|documentVersion)":"[^"]*"/g, '')}`
-      }
+      const of = (value: string): string => answers.get(value)!
       assert.equal(of('1'), of('true'), where)
       assert.equal(of('0'), of('false'), where)
       assert.notEqual(of('1'), of('0'), where)
@@ -52,3 +53,8 @@ onEveryStore(() => {
     }
   })
 })
+
+/** Cursors and versions are of each entity. */
+function told({ status, text }: Answer, entity: string): string {
+  return `${status} ${text.replaceAll(entity, 'thing').replaceAll(/"(next|documentVersion)":"[^"]*"/g, '')}`
+}
