@@ -1,10 +1,10 @@
 /** Records of an import that are too large for the main thread: a worker thread parses and stores them. */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { after, before, test } from 'node:test'
 import { type ImportOptions, importBody } from '../../../src/http/routes/data/import-body.ts'
 import type { OffloadRecord } from '../../../src/http/routes/import-record.ts'
 import type { Call } from '../../../src/http/routes/route.ts'
-import { type Answer, type TestServer, startTestServer } from '../../support/server.ts'
+import { type Answer, type Ask, type TestServer, startTestServer } from '../../support/server.ts'
 import { ADMIN } from '../../support/service.ts'
 import { onEveryStore } from '../../support/store-kind.ts'
 
@@ -33,51 +33,69 @@ const FIELDS = {
   pad: { type: 'any' },
 }
 
-async function open(): Promise<TestServer> {
-  const server = await startTestServer()
-  await server.define('thing', FIELDS)
-  return server
+/** An entity that no other import is into. */
+interface Target {
+  readonly server: TestServer
+  readonly entity: string
 }
 
-async function importInto(server: TestServer, records: readonly string[], more = ''): Promise<Answer> {
-  return await server.ask('POST', `/data/import/thing${more}`, {
+async function importInto(
+  { server, entity }: Target,
+  records: readonly string[],
+  { more = '', headers = {} }: { readonly more?: string; readonly headers?: Ask['headers'] } = {},
+): Promise<Answer> {
+  return await server.ask('POST', `/data/import/${entity}${more}`, {
     body: Buffer.from(records.join('\n')),
-    headers: { 'Content-Type': 'application/x-ndjson' },
+    headers: { 'Content-Type': 'application/x-ndjson', ...headers },
   })
 }
 
-async function stored(server: TestServer): Promise<string> {
+async function stored({ server, entity }: Target): Promise<string> {
   const body = {
     query: { $and: [] },
     projection: { field: '*', recursive: true },
     sort: { _id: '$asc' },
   }
-  const { text } = await server.ask('POST', '/data/find/thing', { body })
-  return text.replaceAll(/"documentVersion":"[^"]*"/g, '')
+  const { text } = await server.ask('POST', `/data/find/${entity}`, { body })
+  return text.replaceAll(entity, 'thing').replaceAll(/"documentVersion":"[^"]*"/g, '')
 }
 
 /** Batches differ, so only failures and the end are compared. */
-function told({ status, text }: Answer): readonly string[] {
+function told({ status, text }: Answer, { entity }: Target): readonly string[] {
   assert.equal(status, 200)
-  return text.split('\n').filter((line) => line.startsWith('{"line"') || line.startsWith('{"last"'))
+  const lines = text.replaceAll(entity, 'thing').split('\n')
+  return lines.filter((line) => line.startsWith('{"line"') || line.startsWith('{"last"'))
 }
 
 onEveryStore(() => {
+  // one for all tests: each of its own would start a worker thread
+  let server: TestServer
+  let entities = 0
+  before(async () => {
+    server = await startTestServer()
+  })
+  after(() => server[Symbol.asyncDispose]())
+
+  async function open(): Promise<Target> {
+    const entity = `thing${++entities}`
+    await server.define(entity, FIELDS)
+    return { server, entity }
+  }
+
   test('import: large records are stored and refused as small ones are', async () => {
     for (const options of ['', '?upsert=true', '?skip=3']) {
-      await using small = await open()
-      await using large = await open()
+      const [small, large] = [await open(), await open()]
       const [expected, answer] = [
-        await importInto(small, RECORDS, options),
+        await importInto(small, RECORDS, { more: options }),
         await importInto(
           large,
           RECORDS.map((each) => each + PADDING),
-          options,
+          { more: options },
         ),
       ]
-      assert.deepEqual(told(answer), told(expected), options)
+      assert.deepEqual(told(answer, large), told(expected, small), options)
       assert.equal(await stored(large), await stored(small), options)
-      assert.deepEqual(large.faults(), [])
+      assert.deepEqual(server.faults(), [])
     }
   })
 
@@ -95,47 +113,40 @@ onEveryStore(() => {
       '8,h,,',
     ]
     for (const options of ['', '?upsert=true', '?skip=3']) {
-      await using small = await open()
-      await using large = await open()
-      const send = (server: TestServer, lines: readonly string[]): Promise<Answer> =>
-        server.ask('POST', `/data/import/thing${options}`, {
-          body: Buffer.from(lines.join('\n')),
-          headers: { 'Content-Type': 'text/csv' },
-        })
+      const [small, large] = [await open(), await open()]
+      const send = (target: Target, lines: readonly string[]): Promise<Answer> =>
+        importInto(target, lines, { more: options, headers: { 'Content-Type': 'text/csv' } })
       const pad = (row: string): string => `${row},"${PADDING}1"`
       const expected = await send(small, [`${header},pad:json`, ...rows.map((row) => `${row},1`)])
       const answer = await send(large, [`${header},pad:json`, ...rows.map(pad)])
-      assert.deepEqual(told(answer), told(expected), options)
+      assert.deepEqual(told(answer, large), told(expected, small), options)
       assert.match(answer.text, /is not valid JSON/)
       assert.equal(await stored(large), await stored(small), options)
-      assert.deepEqual(large.faults(), [])
+      assert.deepEqual(server.faults(), [])
     }
   })
 
   test('import: a large record that fails ends an import that stops, and what was before it is stored', async () => {
     for (const bad of ['{"_id":"2",', '{"_id":"2","unknown":1}', '[]']) {
-      await using server = await open()
+      const target = await open()
       const records = [`{"_id":"1"}${PADDING}`, '{"_id":"0"}', `${bad}${PADDING}`, '{"_id":"3"}']
-      const answer = await importInto(server, records, '?onError=stop')
-      const [failure, last] = told(answer).map((line) => JSON.parse(line) as Record<string, unknown>)
+      const answer = await importInto(target, records, { more: '?onError=stop' })
+      const [failure, last] = told(answer, target).map((line) => JSON.parse(line) as Record<string, unknown>)
       assert.equal(failure!['line'], 3)
       assert.deepEqual(last, { last: true, status: 'PARTIAL', records: 2, modifiedCount: 2, failed: 1 })
-      assert.match(await stored(server), /"matchCount":2,/)
+      assert.match(await stored(target), /"matchCount":2,/)
     }
   })
 
   test('import: large records with a key are stored once', async () => {
-    await using server = await open()
+    const target = await open()
     const records = ['{"s":"a"}', `{"s":"b"}${PADDING}`, '{"s":"c"}']
     const send = (lines: readonly string[]): Promise<Answer> =>
-      server.ask('POST', '/data/import/thing', {
-        body: Buffer.from(lines.join('\n')),
-        headers: { 'Content-Type': 'application/x-ndjson', 'Idempotency-Key': 'k' },
-      })
+      importInto(target, lines, { headers: { 'Idempotency-Key': 'k' } })
     const first = await send(records)
     assert.match(first.text, /"status":"COMPLETE","records":3,"modifiedCount":3,/)
     assert.equal((await send(records)).text, first.text)
-    assert.match(await stored(server), /"matchCount":3,/)
+    assert.match(await stored(target), /"matchCount":3,/)
     const other = await send([records[0]!, `{"s":"x"}${PADDING}`])
     assert.match(other.text, /"records":1,.*crud:IdempotencyMismatch/)
   })
