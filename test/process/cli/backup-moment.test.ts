@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { JsonObject } from '../../../src/base/json/json.ts'
 import { restore } from '../../../src/service/backup/restore.ts'
 import type { Service } from '../../../src/service/service.ts'
@@ -18,6 +19,8 @@ const ACCOUNTS = 20
 /** Notes of each step of a writer, and how many of its steps have notes. */
 const NOTES = 20
 const KEPT_STEPS = 5
+/** After each step. Writers that take all of the processor keep a backup, which gives way to them, from being made. */
+const PAUSE_MS = 20
 /** Inserted, deleted and updated by each step, with the counter. */
 const WRITTEN_PER_STEP = NOTES + NOTES + ACCOUNTS + 1
 
@@ -87,7 +90,7 @@ function load(smalt: SmaltProcess): Load {
   const acknowledged = [...sent]
   const over = new AbortController()
   const writing = sent.map(async (_, writer) => {
-    while (!over.signal.aborted) {
+    for (; !over.signal.aborted; await sleep(PAUSE_MS)) {
       const step = ++sent[writer]!
       const { status, text } = await smalt.ask('POST', '/data/bulk', stepOf(writer, step))
       assert.equal(status, 200, text)
