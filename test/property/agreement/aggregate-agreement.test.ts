@@ -69,12 +69,13 @@ async function agree(seed: number): Promise<void> {
     await service.data.find(ADMIN, { entity: 't', version: '1.0.0' }, { projection: EVERYTHING }),
   )
   const schema = askedSchema(metadata[0]!)
+  const about = `on ${storeKind()}\n${JSON.stringify(stored)}`
   for (let start = 0; start < REQUESTS; start += AT_ONCE) {
     const requests = drawn.requests.slice(start, start + AT_ONCE)
     for (const [i, { request, found }] of (await asked(service, requests)).entries()) {
       const wanted = expected(schema, request, stored)
       const place = `seed ${seed}, request ${start + i}: ${JSON.stringify(request)}`
-      assert.deepEqual(found, wanted, `${place} on ${storeKind()}\n${JSON.stringify(stored)}`)
+      assert.deepEqual(found, wanted, `${place} ${about}`)
     }
   }
 }
