@@ -3,6 +3,7 @@ import { ServiceError } from '../base/errors.ts'
 import type { Caller } from '../access/caller.ts'
 import { type Json, member } from '../base/json/json.ts'
 import { during } from '../base/work/work.ts'
+import type { TransactionSession } from '../store/store.ts'
 import { otherDatasource } from './bulk/atomic-entries.ts'
 import { bulk, bulkOnce } from './bulk/bulk.ts'
 import type { KeyedBulkRunner, Operations } from './bulk/entries.ts'
@@ -111,9 +112,9 @@ export function dataOnce(deps: Deps): Pick<OnceService, 'data' | 'bulk' | 'lock'
       if (!store) return { ...(await run(operationsOn(deps))), isRepeated: false }
       const asked = { ...idempotency, caller: caller.principal, chargedTo: target.chargedTo }
       try {
-        return await runOnce({ ...deps, store }, asked, (session) =>
-          run(operationsOn(within(deps, session, { store, refuse: keyedElsewhere }))),
-        )
+        const attempt = (session: TransactionSession): Promise<Answer> =>
+          run(operationsOn(within(deps, session, { store, refuse: keyedElsewhere })))
+        return await runOnce({ ...deps, store }, asked, target.work?.repeatable(attempt) ?? attempt)
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error
         const response = await answering(deps)({ operation, target, body }, () => Promise.reject(error))
@@ -221,7 +222,7 @@ function writing<R extends Envelope>(
 ): Promise<DataResponse> {
   if (!request.isDryRun && !deps.isDryRun) return write(deps, caller, request)
   const schema = deps.schemaOf(request.entity, request.version)
-  return dryRun(deps, { caller, schema, chargedTo: request.chargedTo }, (each) =>
+  return dryRun(deps, { caller, schema, chargedTo: request.chargedTo, work: request.work }, (each) =>
     write(each, caller, request),
   )
 }
@@ -237,7 +238,9 @@ function generating(
   const isDry = deps.isDryRun || asksForDryRun(member(request, 'execution'))
   if (!isDry) return generate(deps, caller, read)
   const schema = deps.schemaOf(read.entity, read.version)
-  return dryRun(deps, { caller, schema, chargedTo: read.chargedTo }, (each) => generate(each, caller, read))
+  return dryRun(deps, { caller, schema, chargedTo: read.chargedTo, work: read.work }, (each) =>
+    generate(each, caller, read),
+  )
 }
 
 interface Answering {

@@ -3,6 +3,7 @@ import { hash } from 'node:crypto'
 import type { Caller } from '../access/caller.ts'
 import { ServiceError } from '../base/errors.ts'
 import type { OutboxEntry, WatchedChange } from '../plan/plan.ts'
+import type { Work } from '../base/work/work.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { Database } from '../store/database.ts'
 import type { Report, StoreSession } from '../store/store.ts'
@@ -11,6 +12,7 @@ import { eventFor } from './events/view.ts'
 import type { DataResponse } from './response.ts'
 
 interface DryRunning {
+  readonly work?: Work | undefined
   /** See `Bounds.caller`. */
   readonly chargedTo?: string | undefined
   readonly caller: Caller
@@ -20,7 +22,7 @@ interface DryRunning {
 /** Runs one write. Inside the transaction of a dry run, the write is a part of it. */
 export async function dryRun(
   deps: Deps,
-  { caller, schema, chargedTo }: DryRunning,
+  { caller, schema, chargedTo, work }: DryRunning,
   run: (deps: Deps) => Promise<DataResponse>,
 ): Promise<DataResponse> {
   const events = countEvents(deps, caller, schema)
@@ -34,13 +36,11 @@ export async function dryRun(
   const respond = async (): Promise<DataResponse> => {
     if (deps.isDryRun) return await counting(deps)
     if (deps.storeOf(schema) !== store) throw partly()
-    return await store.transact(
-      (session) => {
-        events.clear()
-        return counting(dryDeps(deps, session, store))
-      },
-      { isDryRun: true, caller: chargedTo },
-    )
+    const attempt = (session: StoreSession): Promise<DataResponse> => {
+      events.clear()
+      return counting(dryDeps(deps, session, store))
+    }
+    return await store.transact(work?.repeatable(attempt) ?? attempt, { isDryRun: true, caller: chargedTo })
   }
   const response = await respond()
   if (response.errors) return response

@@ -8,6 +8,7 @@ import type { Service } from '../../src/service/service.ts'
 import type { StoreKind } from '../../src/store/store.ts'
 import { ADMIN, ANYONE, EVERYTHING, callerWith, documentsOf, failLoudly } from '../support/service.ts'
 import { freshPlace } from '../support/store-kind.ts'
+import { openTwoDatasources } from '../support/two-datasources.ts'
 
 const KINDS: readonly (readonly [first: StoreKind, second: StoreKind])[] = [
   ['sqlite', 'sqlite'],
@@ -314,4 +315,27 @@ test('datasources: one out of reach stops its own entities only', async () => {
   await assert.rejects(define(service, 'far', { name: string }, { datastore: far }), {
     code: 'crud:Unavailable',
   })
+})
+
+test('datasources: a transaction that runs again, for values of another store, counts its response once', async () => {
+  await using service = await openTwoDatasources({ limits: { resultBytes: 10_000 } })
+  await service.define('page', 'far', { text: { type: 'string' } })
+  await service.define('numbered', 'far', {
+    n: {
+      type: 'integer',
+      constraints: { required: true },
+      valueGenerator: { type: 'IntSequence', configuration: { name: 'numbers' } },
+    },
+  })
+  await service.store('page', [{ _id: '1', text: 'x'.repeat(6_000) }])
+  const requests = [
+    { seq: 1, op: 'find', request: { entity: 'page', query: { $and: [] }, projection: EVERYTHING } },
+    {
+      seq: 2,
+      op: 'save',
+      request: { entity: 'numbered', data: [{ _id: 'a' }], upsert: true, projection: EVERYTHING },
+    },
+  ]
+  const parts = await service.service.data.bulk(ADMIN, { atomic: true, requests })
+  assert.equal([...parts].join('').match(/"status":"COMPLETE"/g)?.length, 2)
 })

@@ -174,6 +174,15 @@ export class Work {
     this.#response.bytesLeft += bytes
   }
 
+  /** Work that may run again from its start: what an earlier attempt reserved of the response is free again. */
+  repeatable<T extends readonly unknown[], R>(run: (...given: T) => R): (...given: T) => R {
+    const { bytesLeft } = this.#response
+    return (...given) => {
+      this.#response.bytesLeft = bytesLeft
+      return run(...given)
+    }
+  }
+
   /** To be called before work that cannot be interrupted: it must not run on the main thread. */
   requireAnotherThread(): void {
     if (this.isInline) throw new TooMuchForThisThread()

@@ -3,7 +3,7 @@ import type { Caller } from '../../access/caller.ts'
 import { ServiceError } from '../../base/errors.ts'
 import type { BulkEntry } from '../request/bulk-request.ts'
 import { type DataResponse, failed } from '../response.ts'
-import { type BulkRunner, type RunningBulk, isWrite, runEntry } from './entries.ts'
+import { type BulkRunner, type Operations, type RunningBulk, isWrite, runEntry } from './entries.ts'
 
 /** Thrown to roll back the transaction; carries the responses of the entries. */
 export class RolledBack extends Error {
@@ -31,7 +31,7 @@ export async function runAtomically(
   try {
     const isReadOnly = !entries.some(isWrite)
     const { chargedTo } = context
-    return await runner.transact({ datasource, isReadOnly, isDryRun, chargedTo }, async (operations) => {
+    const run = context.work.repeatable(async (operations: Operations) => {
       const responses: DataResponse[] = []
       for (const [i, entry] of entries.entries()) {
         const response = await context.work.duringEntry(() =>
@@ -42,6 +42,7 @@ export async function runAtomically(
       }
       return responses
     })
+    return await runner.transact({ datasource, isReadOnly, isDryRun, chargedTo }, run)
   } catch (error) {
     if (error instanceof RolledBack) return error.responses
     throw error

@@ -1,5 +1,6 @@
 /** Bulk: runs many requests as one. Entries run independently, or atomically in one transaction. */
 import type { Caller } from '../../access/caller.ts'
+import type { TransactionSession } from '../../store/store.ts'
 import { type OnceAnswer, runInParts, runOnce } from '../idempotency.ts'
 import type { BulkEntry } from '../request/bulk-request.ts'
 import { type DataResponse, type JsonText, type JsonTextParts, printResponse } from '../response.ts'
@@ -38,12 +39,13 @@ export async function bulkOnce(
   const datasource = entries.map((entry) => datasourceOf(runner, entry)).find((each) => each !== undefined)
   const store = storeIn(datasource)
   try {
-    return await runOnce({ store, limits, now }, asked, async (session) => {
+    const run = context.work.repeatable(async (session: TransactionSession) => {
       const transact: BulkRunner['transact'] = (_, work) => work(runner.operationsIn(session, store))
       const responses = await runAtomically({ ...runner, transact }, caller, request)
       if (responses.some(({ status }) => status !== 'COMPLETE')) throw new RolledBack(responses)
       return { status: 200, text: listed(entries, printAll(runner, responses)).join('') }
     })
+    return await runOnce({ store, limits, now }, asked, run)
   } catch (error) {
     if (!(error instanceof RolledBack)) throw error
     const text = listed(entries, printAll(runner, error.responses)).join('')

@@ -1,7 +1,8 @@
 /** Writes of plain documents with an idempotency key. The headers of the answer are kept with it. */
 import type { Limits } from '../../base/limits.ts'
 import type { Deps } from '../deps.ts'
-import { runOnce } from '../idempotency.ts'
+import type { TransactionSession } from '../../store/store.ts'
+import { type Answer, runOnce } from '../idempotency.ts'
 import { keyedElsewhere, storeFor, within } from '../keyed-session.ts'
 import type { DocumentReply, OnceService } from '../service.ts'
 import { documentService } from './documents.ts'
@@ -12,13 +13,14 @@ export function documentsOnce(deps: Deps): OnceService['document'] {
     // Without an entity there is nothing to write: the error says so.
     if (!store) return { ...(await write(documentService(deps))), isRepeated: false }
     const asked = { ...idempotency, caller: caller.principal, chargedTo: target.chargedTo }
+    const attempt = async (session: TransactionSession): Promise<Answer> => {
+      const own = documentService(within(deps, session, { store, refuse: keyedElsewhere }))
+      return printKept(await write(own))
+    }
     const answer = await runOnce(
       { ...deps, store, limits: forWhole(deps.limits) },
       asked,
-      async (session) => {
-        const own = documentService(within(deps, session, { store, refuse: keyedElsewhere }))
-        return printKept(await write(own))
-      },
+      target.work?.repeatable(attempt) ?? attempt,
     )
     return { ...readKept(answer), isRepeated: answer.isRepeated }
   }
@@ -30,10 +32,7 @@ function forWhole(limits: Limits): Limits {
 }
 
 /** The headers are the first line. */
-function printKept({ status, text, headers }: DocumentReply): {
-  readonly status: number
-  readonly text: string
-} {
+function printKept({ status, text, headers }: DocumentReply): Answer {
   return { status, text: `${JSON.stringify(headers)}\n${text}` }
 }
 
