@@ -1,6 +1,6 @@
 /** Makes a backup of a store while a service uses it: complete and read back, or no file at all. */
 import { randomUUID } from 'node:crypto'
-import { access, open, rename, rm } from 'node:fs/promises'
+import { access, link, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { maskLocation, parseLocation } from '../../base/location.ts'
 import { openStore } from '../../store/open.ts'
@@ -37,8 +37,8 @@ export async function makeBackup(options: BackupOptions): Promise<Backup> {
     await refuseExisting(file)
     await refuseAbsent(from)
     await writeFrom(part, options)
-    const made = await readBack(part)
-    await rename(part, file)
+    const made = await readBack(part, options.signal)
+    await publish(part, file)
     await syncDirectory(dirname(file))
     return { file, from: maskLocation(from), ...made, seconds: Math.round(performance.now() - began) / 1000 }
   } catch (error) {
@@ -71,9 +71,10 @@ async function writeFrom(part: string, { from, onProgress, signal }: BackupOptio
 
 async function readBack(
   part: string,
+  signal: AbortSignal | undefined,
 ): Promise<Pick<Backup, 'bytes' | 'documents' | 'entities' | 'elsewhere'>> {
   await using content = await openBackup(part)
-  await content.verify()
+  await content.verify(signal)
   const collections = await content.collections()
   const records = await content.records()
   return {
@@ -89,7 +90,26 @@ async function refuseExisting(file: string): Promise<void> {
     () => true,
     () => false,
   )
-  if (isThere) throw new MoveError('conflict', `${file} exists; a backup never replaces a file`)
+  if (isThere) throw existing(file)
+}
+
+/** A rename would replace a file that has appeared meanwhile; a link does not, where the file system has links. */
+async function publish(part: string, file: string): Promise<void> {
+  try {
+    await link(part, file)
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST') throw existing(file)
+    if (!WITHOUT_LINKS.has(code)) throw error
+    await refuseExisting(file)
+    await rename(part, file)
+  }
+}
+
+const WITHOUT_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])
+
+function existing(file: string): MoveError {
+  return new MoveError('conflict', `${file} exists; a backup never replaces a file`)
 }
 
 /** A rename is on disk only when its directory is. */

@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
@@ -152,6 +152,32 @@ onEveryStore(() => {
       contents.push(JSON.stringify(pages.flat().sort((a, b) => (a.key < b.key ? -1 : 1))))
     }
     assert.equal(contents[0], contents[1])
+  })
+
+  test('backup: a file that appears while the backup is made is not replaced', async () => {
+    await using place = await freshPlace()
+    {
+      await using service = await openServiceAt(place.location)
+      await service.metadata.create(
+        ADMIN,
+        { entity: 'e', version: '1.0.0' },
+        metadataDocument('e', { s: { type: 'string' } }),
+      )
+      await service.data.insert(ADMIN, { entity: 'e' }, { data: { _id: '1' } })
+    }
+    const file = freshFile()
+    const making = makeBackup({
+      from: place.location,
+      file,
+      // The file was absent when the backup began, and is there when its documents are written.
+      onProgress: () => writeFileSync(file, 'of somebody else'),
+    })
+    await assert.rejects(making, /exists; a backup never replaces a file/)
+    assert.equal(readFileSync(file, 'utf8'), 'of somebody else')
+    assert.deepEqual(
+      readdirSync(dirname(file)).filter((each) => each.includes('.part')),
+      [],
+    )
   })
 
   test('backup: the commands, and what they refuse', async () => {
