@@ -3,6 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ServiceError } from '../../src/base/errors.ts'
 import type { RenderForSink } from '../../src/service/sink-service.ts'
+import { createSinkRendering } from '../../src/service/sinks/rendering.ts'
+import type { StoredEvent } from '../../src/store/events.ts'
 import { type TestServer, startTestServer } from '../support/server.ts'
 import {
   ADMIN,
@@ -153,6 +155,17 @@ onEveryStore(() => {
     assert.ok(receiver.bodies[0]!.includes(`"digits":${digits}`))
     assert.deepEqual(server.faults(), [])
   })
+})
+
+test('sinks: that metadata is not read yet is no failure of the receiver', async () => {
+  const unknown = (): never => {
+    throw new ServiceError('crud:UnknownEntity', 'there is no entity "dish"')
+  }
+  const { renderEvent } = createSinkRendering({ schemaOf: unknown, isInStep: async () => false })
+  const details = '{"entityVersion":"1.0.0","principal":"","date":"","hook":{}}'
+  const event = { seq: 1, entity: 'dish', hook: 'all', operation: 'insert', document: '1', at: 0 } as const
+  const stored = { ...event, details, before: null, after: '{}' } as unknown as StoredEvent
+  assert.equal(await renderEvent(stored, ADMIN, new AbortController().signal), 'postponed')
 })
 
 async function defineLarge(server: TestServer): Promise<void> {

@@ -28,15 +28,15 @@ export function createSinkRendering(knowing: Knowing): SinkRendering {
      * of dropping the event.
      */
     async renderEvent(event, caller, signal) {
-      await untilKnown(knowing, [event])
       const elsewhere = isLarge(event) ? renderLarge : undefined
-      if (!elsewhere) return renderedFrom(render(event, caller))
       try {
-        return renderedFrom(await elsewhere(event, caller, signal))
+        await untilKnown(knowing, [event])
+        return renderedFrom(await (elsewhere ?? render)(event, caller, signal))
       } catch (error) {
         signal.throwIfAborted()
-        // That other threads are busy or end is no fault of the event.
-        if (isUnavailable(error) || elsewhere !== renderLarge) return 'postponed'
+        // That metadata cannot be read, or that other threads are busy or end, is no fault of the event or its receiver.
+        const hasEnded = elsewhere !== undefined && elsewhere !== renderLarge
+        if (isUnavailable(error) || hasEnded) return 'postponed'
         throw error
       }
     },
