@@ -174,9 +174,20 @@ function replace(file: string, text: string): void {
       closeSync(handle)
     }
     renameSync(temporary, file)
+    syncDirectory(dirname(file))
   } catch (error) {
     rmSync(temporary, { force: true })
     throw error
+  }
+}
+
+/** A rename is on disk only when its directory is: a token that was removed must not come back after a power failure. */
+function syncDirectory(directory: string): void {
+  const handle = openSync(directory, 'r')
+  try {
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
   }
 }
 
