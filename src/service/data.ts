@@ -3,12 +3,11 @@ import { ServiceError } from '../base/errors.ts'
 import type { Caller } from '../access/caller.ts'
 import { type Json, member } from '../base/json/json.ts'
 import { during } from '../base/work/work.ts'
-import type { TransactionSession } from '../store/store.ts'
 import { otherDatasource } from './bulk/atomic-entries.ts'
 import { bulk, bulkOnce } from './bulk/bulk.ts'
 import type { KeyedBulkRunner, Operations } from './bulk/entries.ts'
 import { remove } from './write/delete.ts'
-import { type Deps, workOf } from './deps.ts'
+import { type Deps, boundsIn, workOf } from './deps.ts'
 import { dryDeps, dryRun } from './dry-run.ts'
 import { aggregate, explainAggregate } from './read/aggregate.ts'
 import { explain } from './read/explain.ts'
@@ -110,11 +109,16 @@ export function dataOnce(deps: Deps): Pick<OnceService, 'data' | 'bulk' | 'lock'
       const store = asksForDryRun(member(body, 'execution')) ? undefined : storeFor(deps, target)
       // Without an entity there is nothing to write: the answer says so.
       if (!store) return { ...(await run(operationsOn(deps))), isRepeated: false }
-      const asked = { ...idempotency, caller: caller.principal, chargedTo: target.chargedTo }
+      const asked = {
+        ...idempotency,
+        caller: caller.principal,
+        chargedTo: target.chargedTo,
+        bounds: boundsIn(target),
+      }
       try {
-        const attempt = (session: TransactionSession): Promise<Answer> =>
-          run(operationsOn(within(deps, session, { store, refuse: keyedElsewhere })))
-        return await runOnce({ ...deps, store }, asked, target.work?.repeatable(attempt) ?? attempt)
+        return await runOnce({ ...deps, store }, asked, (session) =>
+          run(operationsOn(within(deps, session, { store, refuse: keyedElsewhere }))),
+        )
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error
         const response = await answering(deps)({ operation, target, body }, () => Promise.reject(error))
@@ -152,12 +156,12 @@ function runnerOn(deps: Deps): KeyedBulkRunner {
   return {
     operations: operationsOn(deps),
     datasourceOf: ({ entity, version }: Target) => deps.schemaOf(entity, version).collection.datasource,
-    transact: ({ datasource, isReadOnly, isDryRun = false, chargedTo }, work) => {
+    transact: ({ datasource, isReadOnly, isDryRun = false, chargedTo, bounds }, work) => {
       const store = datasource === undefined ? deps.store : deps.storeIn(datasource)
       return store.transact(
         (session) =>
           work(isDryRun ? operationsOn(dryDeps(deps, session, store)) : operationsIn(session, store)),
-        { isReadOnly: isReadOnly && !isDryRun, isDryRun, caller: chargedTo },
+        { isReadOnly: isReadOnly && !isDryRun, isDryRun, caller: chargedTo, bounds },
       )
     },
     operationsIn,
@@ -222,7 +226,7 @@ function writing<R extends Envelope>(
 ): Promise<DataResponse> {
   if (!request.isDryRun && !deps.isDryRun) return write(deps, caller, request)
   const schema = deps.schemaOf(request.entity, request.version)
-  return dryRun(deps, { caller, schema, chargedTo: request.chargedTo, work: request.work }, (each) =>
+  return dryRun(deps, { caller, schema, chargedTo: request.chargedTo, bounds: boundsIn(request) }, (each) =>
     write(each, caller, request),
   )
 }
@@ -238,7 +242,7 @@ function generating(
   const isDry = deps.isDryRun || asksForDryRun(member(request, 'execution'))
   if (!isDry) return generate(deps, caller, read)
   const schema = deps.schemaOf(read.entity, read.version)
-  return dryRun(deps, { caller, schema, chargedTo: read.chargedTo, work: read.work }, (each) =>
+  return dryRun(deps, { caller, schema, chargedTo: read.chargedTo, bounds: boundsIn(target) }, (each) =>
     generate(each, caller, read),
   )
 }

@@ -83,6 +83,11 @@ export function boundsOf(work: Work, { getSignal, chargedTo }: StoreUser): Bound
   }
 }
 
+/** The limits of the request; undefined where it has no clock of its own. */
+export function boundsIn({ work, ...user }: StoreUser & { readonly work?: Work }): Bounds | undefined {
+  return work && boundsOf(work, user)
+}
+
 /** The limits of a response page, and the key for document versions that must not reveal `_id`. */
 export function pageBounds({ secret }: Pick<Deps, 'secret'>, work: Work): PageBounds {
   return { work, secret: secret() }

@@ -3,8 +3,8 @@ import { hash } from 'node:crypto'
 import type { Caller } from '../access/caller.ts'
 import { ServiceError } from '../base/errors.ts'
 import type { OutboxEntry, WatchedChange } from '../plan/plan.ts'
-import type { Work } from '../base/work/work.ts'
 import type { Schema } from '../schema/schema.ts'
+import type { Bounds } from '../store/bounds.ts'
 import type { Database } from '../store/database.ts'
 import type { Report, StoreSession } from '../store/store.ts'
 import type { Deps } from './deps.ts'
@@ -12,9 +12,10 @@ import { eventFor } from './events/view.ts'
 import type { DataResponse } from './response.ts'
 
 interface DryRunning {
-  readonly work?: Work | undefined
   /** See `Bounds.caller`. */
   readonly chargedTo?: string | undefined
+  /** See `TransactOptions.bounds`. */
+  readonly bounds?: Bounds | undefined
   readonly caller: Caller
   readonly schema: Schema
 }
@@ -22,7 +23,7 @@ interface DryRunning {
 /** Runs one write. Inside the transaction of a dry run, the write is a part of it. */
 export async function dryRun(
   deps: Deps,
-  { caller, schema, chargedTo, work }: DryRunning,
+  { caller, schema, chargedTo, bounds }: DryRunning,
   run: (deps: Deps) => Promise<DataResponse>,
 ): Promise<DataResponse> {
   const events = countEvents(deps, caller, schema)
@@ -40,7 +41,11 @@ export async function dryRun(
       events.clear()
       return counting(dryDeps(deps, session, store))
     }
-    return await store.transact(work?.repeatable(attempt) ?? attempt, { isDryRun: true, caller: chargedTo })
+    return await store.transact(bounds?.work?.repeatable(attempt) ?? attempt, {
+      isDryRun: true,
+      caller: chargedTo,
+      bounds,
+    })
   }
   const response = await respond()
   if (response.errors) return response

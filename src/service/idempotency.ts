@@ -8,6 +8,7 @@ import { ServiceError } from '../base/errors.ts'
 import { type Json, type JsonObject, isArray } from '../base/json/json.ts'
 import type { Limits } from '../base/limits.ts'
 import { compareText } from '../base/text.ts'
+import type { Bounds } from '../store/bounds.ts'
 import type { Database } from '../store/database.ts'
 import type { TransactionSession } from '../store/store.ts'
 import type { Answer, Keyed, Usage } from '../store/tables/answers.ts'
@@ -37,6 +38,13 @@ export interface OnceAnswer extends Answer {
   readonly isRepeated: boolean
 }
 
+interface Asked extends Idempotency {
+  readonly caller: string
+  readonly chargedTo?: string | undefined
+  /** See `TransactOptions.bounds`. */
+  readonly bounds?: Bounds | undefined
+}
+
 interface OnceDeps {
   readonly limits: Limits
   readonly now: () => Date
@@ -45,11 +53,12 @@ interface OnceDeps {
 /** Runs work in one transaction with its answer. Work of a repetition does not run. */
 export async function runOnce(
   { store, limits, now }: OnceDeps & { readonly store: Pick<Database, 'transact' | 'kept'> },
-  asked: Idempotency & { readonly caller: string; readonly chargedTo?: string | undefined },
+  asked: Asked,
   work: (session: TransactionSession) => Promise<Answer>,
 ): Promise<OnceAnswer> {
   const keyed = keyedBy(asked, now())
   const used = await usageOf(store.kept, keyed, limits)
+  const attempt = asked.bounds?.work?.repeatable(work) ?? work
   try {
     const answer = await store.transact(
       async (session): Promise<OnceAnswer> => {
@@ -57,12 +66,12 @@ export async function runOnce(
         const first = await kept.find(keyed)
         if (first) return { ...first, isRepeated: true }
         requireRoom(used, limits)
-        const made = await work(session)
+        const made = await attempt(session)
         if (made.status >= 400) throw new Refused(made)
         await kept.keep(keyed, { ...fitting(made, limits), expiresMs: expiry(keyed, limits) })
         return { ...made, isRepeated: false }
       },
-      { caller: asked.chargedTo },
+      { caller: asked.chargedTo, bounds: asked.bounds },
     )
     if (!answer.isRepeated) noteUse(store.kept, keyed, answer)
     return answer
@@ -87,7 +96,7 @@ export async function keptBy(
  */
 export async function runInParts(
   { store, limits, now }: OnceDeps & { readonly store: Pick<Database, 'transact' | 'kept'> },
-  asked: Idempotency & { readonly caller: string },
+  asked: Asked,
   work: () => Promise<Answer>,
 ): Promise<OnceAnswer> {
   const keyed = keyedBy(asked, now())
@@ -97,7 +106,9 @@ export async function runInParts(
     expiresMs: expiry(keyed, limits),
     requireRoom: () => requireRoom(used, limits),
   }
-  const first = await store.transact((session) => session.bookkeeping.kept.begin(keyed, lease))
+  const first = await store.transact((session) => session.bookkeeping.kept.begin(keyed, lease), {
+    bounds: asked.bounds,
+  })
   if (first) return { ...first, isRepeated: true }
   try {
     const made = await work()

@@ -88,6 +88,8 @@ export interface TransactOptions {
   readonly isDryRun?: boolean
   /** Whom the transaction is charged to; see `Bounds`. */
   readonly caller?: string | undefined
+  /** Limit how long it waits before it begins, where another process has the database locked. */
+  readonly bounds?: Bounds | undefined
 }
 
 export type StoreKind = 'sqlite' | 'postgres'

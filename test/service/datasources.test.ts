@@ -337,5 +337,5 @@ test('datasources: a transaction that runs again, for values of another store, c
     },
   ]
   const parts = await service.service.data.bulk(ADMIN, { atomic: true, requests })
-  assert.equal(String(parts).match(/"status":"COMPLETE"/g)?.length, 2)
+  assert.equal(parts.match(/"status":"COMPLETE"/g)?.length, 2)
 })

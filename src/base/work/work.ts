@@ -108,6 +108,11 @@ export class Work {
     return this.#timeLimitMs + this.#waitedMs - (performance.now() - this.#startedMs)
   }
 
+  /** Whether the caller has disconnected. */
+  get isCancelled(): boolean {
+    return this.#isCancelled()
+  }
+
   /** Whether a worker thread takes over when the steps are spent. */
   get isInline(): boolean {
     return this.#stepsLeft !== Infinity

@@ -1,6 +1,7 @@
 /** Runs the entries of a bulk in one transaction: the first one that fails rolls back all of them. */
 import type { Caller } from '../../access/caller.ts'
 import { ServiceError } from '../../base/errors.ts'
+import { boundsIn } from '../deps.ts'
 import type { BulkEntry } from '../request/bulk-request.ts'
 import { type DataResponse, failed } from '../response.ts'
 import { type BulkRunner, type Operations, type RunningBulk, isWrite, runEntry } from './entries.ts'
@@ -31,6 +32,7 @@ export async function runAtomically(
   try {
     const isReadOnly = !entries.some(isWrite)
     const { chargedTo } = context
+    const transaction = { datasource, isReadOnly, isDryRun, chargedTo, bounds: boundsIn(context) }
     const run = context.work.repeatable(async (operations: Operations) => {
       const responses: DataResponse[] = []
       for (const [i, entry] of entries.entries()) {
@@ -42,7 +44,7 @@ export async function runAtomically(
       }
       return responses
     })
-    return await runner.transact({ datasource, isReadOnly, isDryRun, chargedTo }, run)
+    return await runner.transact(transaction, run)
   } catch (error) {
     if (error instanceof RolledBack) return error.responses
     throw error

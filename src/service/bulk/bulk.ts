@@ -1,6 +1,6 @@
 /** Bulk: runs many requests as one. Entries run independently, or atomically in one transaction. */
 import type { Caller } from '../../access/caller.ts'
-import type { TransactionSession } from '../../store/store.ts'
+import { boundsIn } from '../deps.ts'
 import { type OnceAnswer, runInParts, runOnce } from '../idempotency.ts'
 import type { BulkEntry } from '../request/bulk-request.ts'
 import { type DataResponse, type JsonText, type JsonTextParts, printResponse } from '../response.ts'
@@ -28,7 +28,8 @@ export async function bulkOnce(
   if (request.isDryRun) {
     return { status: 200, text: (await bulk(runner, caller, request)).join(''), isRepeated: false }
   }
-  const asked = { ...context.idempotency!, caller: caller.principal, chargedTo: context.chargedTo }
+  const { chargedTo } = context
+  const asked = { ...context.idempotency!, caller: caller.principal, chargedTo, bounds: boundsIn(context) }
   const { storeIn, limits, now } = runner
   if (!request.atomic) {
     return await runInParts({ store: storeIn(undefined), limits, now }, asked, async () => ({
@@ -39,13 +40,12 @@ export async function bulkOnce(
   const datasource = entries.map((entry) => datasourceOf(runner, entry)).find((each) => each !== undefined)
   const store = storeIn(datasource)
   try {
-    const run = context.work.repeatable(async (session: TransactionSession) => {
+    return await runOnce({ store, limits, now }, asked, async (session) => {
       const transact: BulkRunner['transact'] = (_, work) => work(runner.operationsIn(session, store))
       const responses = await runAtomically({ ...runner, transact }, caller, request)
       if (responses.some(({ status }) => status !== 'COMPLETE')) throw new RolledBack(responses)
       return { status: 200, text: listed(entries, printAll(runner, responses)).join('') }
     })
-    return await runOnce({ store, limits, now }, asked, run)
   } catch (error) {
     if (!(error instanceof RolledBack)) throw error
     const text = listed(entries, printAll(runner, error.responses)).join('')

@@ -4,6 +4,7 @@ import { ServiceError } from '../../base/errors.ts'
 import type { Json } from '../../base/json/json.ts'
 import type { Limits } from '../../base/limits.ts'
 import type { Work } from '../../base/work/work.ts'
+import type { Bounds } from '../../store/bounds.ts'
 import type { Database } from '../../store/database.ts'
 import type { TransactionSession } from '../../store/store.ts'
 import type { Bulk, BulkEntry, BulkOperation } from '../request/bulk-request.ts'
@@ -44,6 +45,8 @@ export interface Transaction {
   /** Rolled back in the end. */
   readonly isDryRun?: boolean
   readonly chargedTo?: string | undefined
+  /** See `TransactOptions.bounds`. */
+  readonly bounds?: Bounds | undefined
 }
 
 export type RunningBulk = Bulk & { readonly context: RequestContext & { readonly work: Work } }

@@ -1,7 +1,6 @@
 /** Writes of plain documents with an idempotency key. The headers of the answer are kept with it. */
 import type { Limits } from '../../base/limits.ts'
-import type { Deps } from '../deps.ts'
-import type { TransactionSession } from '../../store/store.ts'
+import { type Deps, boundsIn } from '../deps.ts'
 import { type Answer, runOnce } from '../idempotency.ts'
 import { keyedElsewhere, storeFor, within } from '../keyed-session.ts'
 import type { DocumentReply, OnceService } from '../service.ts'
@@ -12,15 +11,15 @@ export function documentsOnce(deps: Deps): OnceService['document'] {
     const store = storeFor(deps, target)
     // Without an entity there is nothing to write: the error says so.
     if (!store) return { ...(await write(documentService(deps))), isRepeated: false }
-    const asked = { ...idempotency, caller: caller.principal, chargedTo: target.chargedTo }
-    const attempt = async (session: TransactionSession): Promise<Answer> => {
-      const own = documentService(within(deps, session, { store, refuse: keyedElsewhere }))
-      return printKept(await write(own))
-    }
+    const { chargedTo } = target
+    const asked = { ...idempotency, caller: caller.principal, chargedTo, bounds: boundsIn(target) }
     const answer = await runOnce(
       { ...deps, store, limits: forWhole(deps.limits) },
       asked,
-      target.work?.repeatable(attempt) ?? attempt,
+      async (session) => {
+        const own = documentService(within(deps, session, { store, refuse: keyedElsewhere }))
+        return printKept(await write(own))
+      },
     )
     return { ...readKept(answer), isRepeated: answer.isRepeated }
   }

@@ -54,7 +54,7 @@ export function attachSqliteStore(options: AttachedOptions): Database {
           const table = requireTable(catalogue, plan.collection)
           return connection.within(bounds.timeLimitMs, () => candidatesHere(plan, table, statements))
         })
-        return await writer.run(() => direct.write(plan, begin, bounds, candidates))
+        return await writer.run(() => direct.write(plan, begin, bounds, candidates), bounds)
       }),
     transact: (work, options) =>
       timed('transact', () =>

@@ -96,15 +96,18 @@ export function commonParts(parts: Parts) {
 export async function transactOn<T>(
   { writer, catalogue }: Pick<Parts, 'writer' | 'catalogue'>,
   work: () => Promise<T>,
-  { isReadOnly = false, isDryRun = false }: TransactOptions = {},
+  { isReadOnly = false, isDryRun = false, bounds }: TransactOptions = {},
 ): Promise<T> {
-  if (!isDryRun) return await writer.transact(work, { isReadOnly })
+  if (!isDryRun) return await writer.transact(work, { isReadOnly, bounds })
   let done: { readonly result: T } | undefined
   try {
-    await writer.transact(async () => {
-      done = { result: await work() }
-      throw new NotCommitted()
-    })
+    await writer.transact(
+      async () => {
+        done = { result: await work() }
+        throw new NotCommitted()
+      },
+      { bounds },
+    )
   } catch (error) {
     if (!(error instanceof NotCommitted)) throw error
   } finally {

@@ -30,10 +30,14 @@ const PAUSE_FACTOR = 3
 
 const MAX_ADOPTING_MS = 10
 
+/** While another process writes. */
+const MAX_WAIT_MS = 10_000
+
 export function createFiller(options: FillerOptions): Filler {
   const { database, catalogue, writer, readers, onError } = options
   const closing = new AbortController()
   const { signal } = closing
+  const bounds = { timeLimitMs: MAX_WAIT_MS, getSignal: () => signal }
   let working: Promise<void> | undefined
   let timer: NodeJS.Timeout | undefined
   let retryMs = RETRY_MS
@@ -57,15 +61,19 @@ export function createFiller(options: FillerOptions): Filler {
   }
 
   async function adoptSome(tables: readonly Table[]): Promise<void> {
-    const start = performance.now()
-    await writer.transact(async () => {
-      for (const { no } of tables) {
-        adopt(database, no)
-        if (performance.now() - start > MAX_ADOPTING_MS) return
-      }
-    })
+    const milliseconds = await writer.transact(
+      async () => {
+        const start = performance.now()
+        for (const { no } of tables) {
+          adopt(database, no)
+          if (performance.now() - start > MAX_ADOPTING_MS) break
+        }
+        return performance.now() - start
+      },
+      { bounds },
+    )
     catalogue.reload()
-    await pauseAfter(performance.now() - start, signal)
+    await pauseAfter(milliseconds, signal)
   }
 
   async function fill(no: number): Promise<void> {
@@ -73,7 +81,7 @@ export function createFiller(options: FillerOptions): Filler {
       const { entered, milliseconds } = await writer.run(() => {
         const start = performance.now()
         return { entered: enterBatch(database, no), milliseconds: performance.now() - start }
-      })
+      }, bounds)
       if (entered) return await complete(no, entered)
       await pauseAfter(milliseconds, signal)
     }
@@ -81,12 +89,15 @@ export function createFiller(options: FillerOptions): Filler {
 
   /** Indexes are built on another thread, which has the right to write meanwhile. */
   async function complete(no: number, entered: readonly Column[]): Promise<void> {
-    const completed = await writer.transact(async () => {
-      const statements = completion(database, no, entered)
-      if (isLong(statements)) return false
-      for (const { text, values } of statements) database.prepare(text).run(...values)
-      return true
-    })
+    const completed = await writer.transact(
+      async () => {
+        const statements = completion(database, no, entered)
+        if (isLong(statements)) return false
+        for (const { text, values } of statements) database.prepare(text).run(...values)
+        return true
+      },
+      { bounds },
+    )
     if (!completed) {
       const giveBack = await writer.lend()
       try {

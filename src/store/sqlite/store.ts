@@ -134,7 +134,7 @@ export function openSqliteStore(options: SqliteOptions): Database {
           const table = requireTable(catalogue, plan.collection)
           return candidatesFor(plan, statements, { table, readers, bounds })
         })
-        return await writer.run(() => direct.write(plan, begin, bounds, candidates))
+        return await writer.run(() => direct.write(plan, begin, bounds, candidates), bounds)
       }),
     transact: (work, options) =>
       timed('transact', () =>

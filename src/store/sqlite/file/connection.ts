@@ -60,6 +60,8 @@ export function attachConnection(directory: string, memory: SqliteMemory): Conne
   const database = new DatabaseSync(file, { timeout: WAIT_MS })
   database.exec('pragma synchronous = full')
   database.exec(`${memoryPragmas(memoryOfThread(memory))}; pragma journal_size_limit = ${LOG_BYTES}`)
+  // Its requests end in time while another process writes; see `write-lock.ts`.
+  database.exec('pragma busy_timeout = 0')
   return { database, file, within: watching(database), [Symbol.dispose]: () => database.close() }
 }
 

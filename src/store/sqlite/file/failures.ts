@@ -2,7 +2,7 @@
  * The result codes of SQLite that the store handles. Messages are parsed for the name of an index, and for a missing table,
  * which has no code of its own.
  */
-import { ServiceError } from '../../../base/errors.ts'
+import { NoRoomError, ServiceError } from '../../../base/errors.ts'
 
 export function isConstraintError(error: unknown): boolean {
   return primaryCode(error) === CONSTRAINT
@@ -52,6 +52,11 @@ export function isOutdated(error: unknown): boolean {
 export function isBusy(error: unknown): boolean {
   const code = primaryCode(error)
   return code === BUSY || code === LOCKED
+}
+
+/** The public error for a failure of a write; the log has the details. */
+export function storeFailure(error: unknown): unknown {
+  return isDiskFull(error) ? new NoRoomError('the disk is full; nothing was stored') : error
 }
 
 /** The low byte of the extended result code. */

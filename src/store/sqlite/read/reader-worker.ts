@@ -145,8 +145,11 @@ function sizeOf(row: Row): number {
   return size
 }
 
+/** Another process may write for a moment; this thread may wait for it. */
+const CHANGE_WAIT_MS = 5_000
+
 function change(statements: readonly Statement[]): ReaderAnswer {
-  const database = new DatabaseSync(file)
+  const database = new DatabaseSync(file, { timeout: CHANGE_WAIT_MS })
   try {
     database.exec('pragma synchronous = full; pragma temp_store = memory')
     addFunctions(database, () => undefined)

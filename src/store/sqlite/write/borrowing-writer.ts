@@ -5,7 +5,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { RisingClock } from '../../clock.ts'
 import type { Borrow } from '../../../base/work/loan.ts'
-import { type Writer, inTransaction } from './writer.ts'
+import { createWriteLock } from './write-lock.ts'
+import { type Writer, type WriterOptions, inTransaction } from './writer.ts'
 
 interface Borrowing {
   readonly borrow: Borrow
@@ -16,23 +17,21 @@ interface Borrowing {
 
 export function createBorrowingWriter(database: DatabaseSync, borrowing: Borrowing): Writer {
   const { borrow, version, takeHasEvents } = borrowing
+  const parts = { database, lock: createWriteLock(database), untilReady: async () => undefined }
 
-  async function transact<T>(
-    work: () => Promise<T> | T,
-    { isReadOnly = false }: { readonly isReadOnly?: boolean } = {},
-  ): Promise<T> {
-    if (isReadOnly) return await inTransaction(database, work, isReadOnly)
+  async function transact<T>(work: () => Promise<T> | T, options: WriterOptions = {}): Promise<T> {
+    if (options.isReadOnly) return await inTransaction(work, { ...parts, ...options })
     const loan = await borrow()
     version.raiseTo(loan.lastVersion)
     try {
-      return await inTransaction(database, work, isReadOnly)
+      return await inTransaction(work, { ...parts, ...options })
     } finally {
       loan.giveBack({ lastVersion: version.last(), hasEvents: takeHasEvents() })
     }
   }
 
   return {
-    run: (work) => transact(work),
+    run: (work, bounds) => transact(work, { bounds }),
     transact,
     drain: async () => undefined,
   }

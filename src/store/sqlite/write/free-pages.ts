@@ -20,6 +20,8 @@ const RESERVE = 1_024
 /** Steps become larger or smaller, so that each keeps writers waiting for about this long. */
 const STEP_MS = 4
 const STEP = { least: 64, first: 256, most: 1_024 }
+/** While another process writes. */
+const MAX_WAIT_MS = 1_000
 /** Writers go first. */
 const REST_MS = 20
 
@@ -31,6 +33,7 @@ export function returnFreePages({ database, writer }: FreePagesOptions): AsyncDi
   if (mode !== INCREMENTAL) return { [Symbol.asyncDispose]: async () => undefined }
   const closing = new AbortController()
   const { signal } = closing
+  const bounds = { timeLimitMs: MAX_WAIT_MS, getSignal: () => signal }
   const count = database.prepare('pragma freelist_count')
   const freePages = (): number => (count.get() as { freelist_count: number }).freelist_count
   let seen: readonly number[] = []
@@ -45,7 +48,7 @@ export function returnFreePages({ database, writer }: FreePagesOptions): AsyncDi
         const began = performance.now()
         database.exec(`pragma incremental_vacuum(${pages})`)
         return performance.now() - began
-      })
+      }, bounds)
       remaining -= pages
       if (took > STEP_MS) step = Math.max(STEP.least, step >> 1)
       else if (took < STEP_MS / 2) step = Math.min(STEP.most, step << 1)

@@ -3,20 +3,30 @@
  * job that fails rolls back its own work only.
  */
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import { NoRoomError } from '../../../base/errors.ts'
-import { isDiskFull } from '../file/failures.ts'
+import type { Bounds } from '../../bounds.ts'
+import { storeFailure } from '../file/failures.ts'
+import { type WaitLimit, type WriteLock, createWriteLock, waitLimitOf, pauseForLock } from './write-lock.ts'
 
 export interface Writer {
-  /** Resolves when the work is on disk. The work is synchronous, so nothing else runs inside its transaction. */
-  run<T>(work: () => T): Promise<T>
+  /**
+   * Resolves when the work is on disk. The work is synchronous, so nothing else runs inside its transaction. The bounds
+   * limit how long it waits for another process that writes.
+   */
+  run<T>(work: () => T, bounds?: Bounds): Promise<T>
   /**
    * Runs work of several steps in its own transaction. The work may await the steps, which complete
    * synchronously, but nothing that needs a turn of the event loop: other requests would read uncommitted
    * data.
    */
-  transact<T>(work: () => Promise<T>, options?: { readonly isReadOnly?: boolean }): Promise<T>
+  transact<T>(work: () => Promise<T>, options?: WriterOptions): Promise<T>
   /** Waits until all jobs are finished. */
   drain(): Promise<void>
+}
+
+export interface WriterOptions {
+  readonly isReadOnly?: boolean
+  /** Limit how long it waits for another process that writes. */
+  readonly bounds?: Bounds | undefined
 }
 
 /** The writer of the thread that owns the database. It can lend the write lock to another thread. */
@@ -28,6 +38,9 @@ export interface OwningWriter extends Writer {
 interface Job {
   readonly perform: () => Settle
   readonly reject: (reason: unknown) => void
+  readonly bounds: Bounds | undefined
+  /** Present once another process had the lock when it was the job's turn. */
+  waitLimit?: WaitLimit
 }
 type Settle = () => void
 
@@ -35,7 +48,7 @@ type Settle = () => void
 const MAX_BATCH_MS = 10
 
 export function createWriter(database: DatabaseSync, afterCommit: () => void): OwningWriter {
-  const begin = database.prepare('begin immediate')
+  const lock = createWriteLock(database)
   const commit = database.prepare('commit')
   const guards = {
     save: database.prepare('savepoint job'),
@@ -50,20 +63,33 @@ export function createWriter(database: DatabaseSync, afterCommit: () => void): O
     if (lent) return lent.then(flush)
     const batch = jobs
     jobs = []
-    const performed: Job[] = []
+    // All fail when no transaction can begin, else those that were performed in it.
+    let tried: readonly Job[] = batch
     try {
-      begin.run()
+      if (!lock.begin()) return retryLater(batch)
+      const performed: Job[] = []
+      tried = performed
       const settle = performAll(batch, performed)
       commit.run()
       for (const each of settle) each()
       afterCommit()
     } catch (error) {
-      for (const job of performed) job.reject(storeFailure(error))
+      for (const job of tried) job.reject(storeFailure(error))
       rollback(database)
     }
     // Jobs beyond the time slice go before newer ones, so that jobs run in order of arrival.
-    jobs = [...batch.slice(performed.length), ...jobs]
+    jobs = [...batch.slice(tried.length), ...jobs]
     if (jobs.length > 0) return nextTurn().then(flush)
+  }
+
+  /** Another process has the lock. Jobs keep their order, and those whose bounds are over end. */
+  function retryLater(batch: readonly Job[]): void | Promise<void> {
+    jobs = batch.filter((job) => {
+      const reason = (job.waitLimit ??= waitLimitOf(job.bounds))()
+      if (reason) job.reject(reason)
+      return !reason
+    })
+    if (jobs.length > 0) return pauseForLock().then(flush)
   }
 
   function performAll(batch: readonly Job[], performed: Job[]): readonly Settle[] {
@@ -91,18 +117,17 @@ export function createWriter(database: DatabaseSync, afterCommit: () => void): O
   }
 
   return {
-    run<T>(work: () => T): Promise<T> {
+    run<T>(work: () => T, bounds?: Bounds): Promise<T> {
       const { promise, resolve, reject } = Promise.withResolvers<T>()
       const perform = (): Settle => {
         const result = work()
         return () => resolve(result)
       }
-      enqueue({ perform, reject })
+      enqueue({ perform, reject, bounds })
       return promise
     },
-    async transact(work, { isReadOnly = false } = {}) {
-      await untilReturned()
-      const result = await inTransaction(database, work, isReadOnly)
+    async transact(work, options) {
+      const result = await inTransaction(work, { database, lock, untilReady: untilReturned, ...options })
       afterCommit()
       return result
     },
@@ -124,15 +149,32 @@ export function createWriter(database: DatabaseSync, afterCommit: () => void): O
   }
 }
 
+interface TransactionParts extends WriterOptions {
+  readonly database: DatabaseSync
+  readonly lock: WriteLock
+  /** Resolves when this thread may write, in a turn of the event loop in which no other transaction begins. */
+  readonly untilReady: () => Promise<void>
+}
+
 /** The work may await its own steps, but nothing that needs a turn of the event loop; see `Writer.transact`. */
 export async function inTransaction<T>(
-  database: DatabaseSync,
   work: () => Promise<T> | T,
-  isReadOnly: boolean,
+  { database, lock, untilReady, isReadOnly = false, bounds }: TransactionParts,
 ): Promise<T> {
+  await untilReady()
+  if (isReadOnly) database.exec('begin')
+  else {
+    let waitLimit: WaitLimit | undefined
+    while (!lock.begin()) {
+      const reason = (waitLimit ??= waitLimitOf(bounds))()
+      if (reason) throw reason
+      await pauseForLock()
+      // The lock may have been lent to another thread meanwhile.
+      await untilReady()
+    }
+  }
   let isLate = false
   const watch = setImmediate(() => (isLate = true))
-  database.exec(isReadOnly ? 'begin' : 'begin immediate')
   try {
     const result = await work()
     if (isLate) throw new Error('a transaction waited for something outside of it')
@@ -175,9 +217,4 @@ function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve)
   })
-}
-
-/** The public error for a failure of the engine; the log has the details. */
-function storeFailure(error: unknown): unknown {
-  return isDiskFull(error) ? new NoRoomError('the disk is full; nothing was stored') : error
 }
