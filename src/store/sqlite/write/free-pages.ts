@@ -58,7 +58,7 @@ export function returnFreePages({ database, writer }: FreePagesOptions): AsyncDi
     database.exec('pragma wal_checkpoint(passive)')
   }
 
-  const timer = setInterval(() => {
+  function look(): void {
     if (returning) return
     seen = [...seen, freePages()].slice(-POLLS)
     const surplus = Math.min(...seen) - RESERVE
@@ -68,6 +68,14 @@ export function returnFreePages({ database, writer }: FreePagesOptions): AsyncDi
     returning = giveBack(surplus)
       .catch(() => undefined)
       .finally(() => (returning = undefined))
+  }
+
+  const timer = setInterval(() => {
+    try {
+      look()
+    } catch {
+      // The file cannot be read: writers and readers report it, and the next round looks again.
+    }
   }, POLL_MS).unref()
 
   return {

@@ -61,7 +61,7 @@ export function keepLogSmall({ file, exec, readers }: CheckpointOptions): AsyncD
     }
   }
 
-  const timer = setInterval(() => {
+  function look(): void {
     if (checkpointing) return
     const { bytes, idleMs } = logOf(file)
     if (bytes > 0 && bytes <= LOG_BYTES && idleMs > IDLE_MS) empty()
@@ -70,6 +70,14 @@ export function keepLogSmall({ file, exec, readers }: CheckpointOptions): AsyncD
     checkpointing = checkpoint()
       .catch(() => undefined)
       .finally(() => (checkpointing = undefined))
+  }
+
+  const timer = setInterval(() => {
+    try {
+      look()
+    } catch {
+      // The size of the log cannot be read: tried again in the next round.
+    }
   }, POLL_MS).unref()
 
   return {
