@@ -27,15 +27,22 @@ export function memberPicker(names: Iterable<string>): (text: string) => string 
 
 /** Accepts only text that `JSON.stringify` printed: it has no white space, and one way to escape each key. */
 function memberLocator(names: Iterable<string>): (text: string) => readonly Member[] {
-  const keys = [...names].map((name) => `${JSON.stringify(name)}:`)
-  const keySet = new Set(keys)
-  const canUseHints = keys.length <= MAX_HINTED_KEYS && !keys.some(isAmbiguous)
+  const escaped = new Set([...names].map(asInText))
+  if (escaped.size === 0) return () => []
+  const keys = escaped.size <= MAX_HINTED_KEYS ? [...escaped].map((name) => `"${name}":`) : []
+  if (keys.length === 0 || keys.some(isAmbiguous)) return (text) => scanMembers(text, escaped)
   // Documents of a collection are mostly alike, so the offsets in the previous document are hints for the next one.
   let previous: readonly Member[] = keys.map((key) => ({ key, start: NONE, end: NONE }))
   return (text) => {
-    previous = (canUseHints ? locateByHints(text, previous) : undefined) ?? scanMembers(text, keySet)
+    previous = locateByHints(text, previous) ?? withAbsent(keys, scanMembers(text, escaped))
     return previous
   }
+}
+
+/** The name as it is printed. Mostly that is the name itself, so that a long list of names needs no copies of them. */
+function asInText(name: string): string {
+  const printed = JSON.stringify(name)
+  return printed.length === name.length + 2 ? name : printed.slice(1, -1)
 }
 
 /** Each absent key costs a search of the whole text. A scan costs the same for any number of keys. */
@@ -116,18 +123,31 @@ function valueOpenedBy(text: string, brace: number): number {
 /** After these characters a quote begins a string; after the last one it is escaped. */
 const BEFORE_STRING = '{[,:\\'
 
-function scanMembers(text: string, keys: ReadonlySet<string>): readonly Member[] {
+/** The members that are present. Nothing is kept or allocated for the others, of which there can be thousands. */
+function scanMembers(text: string, names: ReadonlySet<string>): readonly Member[] {
   const members: Member[] = []
-  const absent = new Set(keys)
   for (let start = 0; text.charCodeAt(start + 1) === QUOTE;) {
-    const value = endOfString(text, start + 2) + 2
-    const key = text.slice(start + 1, value)
-    const end = endOfValue(text, value)
-    if (absent.delete(key)) members.push({ key, start, end })
+    const quote = endOfString(text, start + 2)
+    const end = endOfValue(text, quote + 2)
+    if (names.has(text.slice(start + 2, quote)))
+      members.push({ key: text.slice(start + 1, quote + 2), start, end })
     start = end
   }
-  for (const key of absent) members.push({ key, start: NONE, end: NONE })
   return members
+}
+
+/**
+ * With the keys that are absent, which the next document may have. A key that was cut out of a text would keep that whole
+ * text in memory, so each one is replaced by its own copy.
+ */
+function withAbsent(keys: readonly string[], members: readonly Member[]): readonly Member[] {
+  const absent = new Map(keys.map((key) => [key, key]))
+  const present = members.map((member) => {
+    const key = absent.get(member.key) ?? member.key
+    absent.delete(key)
+    return { ...member, key }
+  })
+  return [...present, ...[...absent.keys()].map((key) => ({ key, start: NONE, end: NONE }))]
 }
 
 /** Offset of the comma or brace after a member; `start` is the offset of the one before it. */
