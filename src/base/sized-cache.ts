@@ -39,3 +39,37 @@ export class SizedCache<K, V> {
     this.#entries.delete(key)
   }
 }
+
+/** Values of many owners whose sizes together are limited. The values of an owner also end with the owner. */
+export class SizedRoom {
+  /** While a token is here, its value is kept: a value that refers to its owner would keep the owner alive itself. */
+  readonly #tokens: SizedCache<string, object>
+  #owners = 0
+
+  constructor(maxSize: number) {
+    this.#tokens = new SizedCache(maxSize)
+  }
+
+  /** To be held by the owner. */
+  section<V extends object>(): RoomSection<V> {
+    const owner = this.#owners++
+    const values = new WeakMap<object, V>()
+    return {
+      get: (key) => {
+        const token = this.#tokens.get(`${owner}/${key}`)
+        return token && values.get(token)
+      },
+      set: (key, value, size) => {
+        const token = {}
+        values.set(token, value)
+        this.#tokens.set(`${owner}/${key}`, token, size + key.length)
+      },
+    }
+  }
+}
+
+export interface RoomSection<V extends object> {
+  readonly get: (key: string) => V | undefined
+  /** A value that is evicted is garbage as soon as nothing else refers to it. */
+  readonly set: (key: string, value: V, size: number) => void
+}

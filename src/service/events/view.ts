@@ -197,18 +197,18 @@ const sharedVisibility = memoized((view: View): { readonly mark: string | undefi
  * texts refer to it.
  */
 const marksOf = memoized((_schema: Schema) => {
-  const marks = new Map<string, string>()
+  const marks = new SizedCache<string, string>(MARKED_CHARACTERS)
   return (hidden: string): string => {
     const known = marks.get(hidden)
     if (known !== undefined) return known
-    if (marks.size >= MAX_MARKS) marks.clear()
     const mark = String(++lastMark)
-    marks.set(hidden, mark)
+    marks.set(hidden, mark, hidden.length + 1)
     return mark
   }
 })
 
-const MAX_MARKS = 1_000
+/** Callers choose by their roles how many lists there are. */
+const MARKED_CHARACTERS = 1_000_000
 let lastMark = 0
 
 interface Opened extends Pick<DocumentChange, 'principal' | 'date'> {
