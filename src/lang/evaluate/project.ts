@@ -3,6 +3,7 @@
  * current path has matched. At each value the last item with an opinion decides.
  */
 import { type Json, type JsonObject, isArray, isObject } from '../../base/json/json.ts'
+import { memoized } from '../../base/memo.ts'
 import type { Path } from '../../base/path.ts'
 import { spend } from '../../base/work/work.ts'
 import type { Field, Fields, ObjectField } from '../../schema/field.ts'
@@ -26,6 +27,7 @@ export interface Tracing {
 }
 
 export function compileProjection(projection: Projection<FieldRef>, root: ObjectField): Projector {
+  spend(projection.length)
   const items = projection.map(compileItem)
   return (document, documentVersion, tracing) => {
     const start = { seen: { value: document }, depth: 0 }
@@ -74,10 +76,17 @@ type Definition = Field | 'free'
 
 function compileItem(item: ProjectionItem<FieldRef>): CompiledItem {
   const { pattern, include } = item
-  if (item.kind === 'field') return { pattern, include, recursive: item.recursive, nested: [] }
+  if (item.kind === 'field') return compiledPattern(item)
   const nested = item.projection.map(compileItem)
   return { pattern, include, recursive: false, nested, select: compileSelection(item) }
 }
+
+/** Projections that exclude the same hidden fields share the items for them, of which there can be thousands. */
+const compiledPattern = memoized(
+  ({ pattern, include, recursive }: ProjectionItem<FieldRef> & { kind: 'field' }): CompiledItem => {
+    return { pattern, include, recursive, nested: [] }
+  },
+)
 
 function compileSelection(item: Exclude<ProjectionItem<FieldRef>, { kind: 'field' }>) {
   const inOrder = compileSort(item.sort)

@@ -3,12 +3,15 @@
  * because they never receive them.
  */
 import { type Json, type JsonObject, isArray, isObject } from '../../base/json/json.ts'
+import { spend } from '../../base/work/work.ts'
 import type { Field, Fields } from '../../schema/field.ts'
 
 type Strip = (document: JsonObject) => JsonObject
 
 /** Undefined if no field is hidden. The closure returns a copy; the document is not changed. */
 export function compileStrip(fields: Fields, isHidden: (field: Field) => boolean): Strip | undefined {
+  // Row rules can make each document of a request have another visibility, and so a function of its own.
+  spend(fields.size)
   const hidden = new Set<string>()
   const inside = new Map<string, (value: Json) => Json>()
   for (const [name, field] of fields) {
@@ -38,6 +41,7 @@ export function hiddenMembers(
   fields: Fields,
   isHidden: (field: Field) => boolean,
 ): readonly string[] | undefined {
+  spend(fields.size)
   const shown = [...fields.values()].filter((field) => !isHidden(field))
   if (shown.some((field) => stripInside(field, isHidden))) return undefined
   return [...fields].filter(([, field]) => isHidden(field)).map(([name]) => name)

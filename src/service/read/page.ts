@@ -96,11 +96,13 @@ interface DocumentRenderer {
 
 /** For visibility that is the same for every document. */
 function sameVisibility(rendering: Rendering, remaining: Remaining, secret: string): DocumentRenderer {
-  const { schema } = rendering
-  const naming = { entity: schema.entity, showsId: rendering.visibility.showsId, secret }
+  const { schema, visibility, projection } = rendering
+  const naming = { entity: schema.entity, showsId: visibility.showsId, secret }
   const versionOf = (document: StoredDocument): string => documentVersion(document, naming)
-  if (rendering.projection.length === 0) return { show: () => '{}', versionOf }
-  const renderer = once(() => rendererFor(rendering, remaining, { visibility: rendering.visibility, secret }))
+  if (projection.length === 0) return { show: () => '{}', versionOf }
+  const renderer = once(() =>
+    rendererFor(rendering, remaining, { visibility, projection: () => projection, secret }),
+  )
   const project: Page['show'] = (document, joinedSets) =>
     renderer()(parsed(document), { document, joinedSets, versionOf })
   const fromText = textRendererFor(rendering, remaining)
@@ -135,8 +137,9 @@ function visibilityPerDocument(
 ): DocumentRenderer {
   const { projection } = rendering
   const rendererOf = memoized((visibility: Visibility) =>
-    rendererFor({ ...rendering, projection: [...projection, ...visibility.exclusions] }, remaining, {
+    rendererFor(rendering, remaining, {
       visibility,
+      projection: () => [...projection, ...visibility.exclusions],
       secret,
     }),
   )
@@ -180,18 +183,25 @@ interface RenderContext {
   readonly versionOf: (document: StoredDocument) => string
 }
 
+interface Showing {
+  readonly visibility: Visibility
+  /** Made only when it is needed: it has an item for each hidden field. */
+  readonly projection: () => Rendering['projection']
+  readonly secret: string
+}
+
 /**
  * Hidden fields are removed before anything else is evaluated. The projection excludes them as well, as a
  * second safeguard.
  */
 function rendererFor(
-  { schema, projection, joined }: Rendering,
+  { schema, joined }: Rendering,
   { isWhole, joins }: Remaining,
-  { visibility, secret }: { readonly visibility: Visibility; readonly secret: string },
+  { visibility, projection, secret }: Showing,
 ): Renderer {
   const strip = (joins ? stripForJoins : stripOf)(schema)(visibility)
   const isKnown = isKnownTo(schema)
-  const project = once(() => compileProjection(projection, joined?.root ?? schema.root))
+  const project = once(() => compileProjection(projection(), joined?.root ?? schema.root))
   const embed = joins && compileEmbed(joins, secret)
   return (value, { document, joinedSets, versionOf }) => {
     const visible = strip(value)
