@@ -3,6 +3,7 @@ import type { Caller } from '../../access/caller.ts'
 import { ServiceError, internalError } from '../../base/errors.ts'
 import { planFind } from '../../plan/read.ts'
 import type { Schema } from '../../schema/schema.ts'
+import { createTimeSlices } from '../../base/work/time-slices.ts'
 import { INLINE_STEPS, TooMuchForThisThread, Work, during } from '../../base/work/work.ts'
 import { type Deps, boundsOf, pageBounds, workOf } from '../deps.ts'
 import { resolveAndAuthorizeFind } from './plan-find.ts'
@@ -43,6 +44,13 @@ function pageInStream(): ServiceError {
   return new ServiceError('crud:InvalidRequest', message, { at: '/page' })
 }
 
+/**
+ * Streams write only once they have collected enough, and read documents by the page. Between two documents nothing else
+ * would let other requests run. All streams of the process take turns, because each has a budget of its own.
+ */
+const SLICE_MS = 5
+const nextSlice = createTimeSlices(SLICE_MS)
+
 /** Each document has its own budget; a document that is too much for this thread is rendered by a worker thread. */
 function lineOf(page: Page, request: FindRequest, { limits }: Deps) {
   const { offload, body } = request
@@ -79,6 +87,7 @@ async function* lines(schema: Schema, running: Running): AsyncGenerator<JsonText
     yield JSON.stringify(dialect.header({ entity, entityVersion, status: 'COMPLETE' }))
     for (let next = first; !next.done; next = await rest.next()) {
       requireAccess()
+      await nextSlice()
       const text = await line(...next.value)
       // Empty if the document has been deleted since it was read.
       if (text === '') continue

@@ -69,6 +69,25 @@ export const PRODUCT_ROWS: readonly Row[] = [
     },
   },
   {
+    id: '5e',
+    what: 'a stream of 400 documents, each with 60 elements to match against 300 terms',
+    expected: { answers: ['200'], limitMs: 20_000 },
+    async prepare(on) {
+      await on.define('r5e', { arr: { type: 'array', items: { type: 'object', fields: { x: INTEGER } } } })
+      const arr = times(60, (x) => ({ x }))
+      await on.store(
+        'r5e',
+        times(400, (i) => ({ _id: `d${i}`, arr })),
+      )
+    },
+    async send(on) {
+      const $or = times(300, (i) => ({ field: 'x', op: '=', rvalue: 100_000 + i }))
+      const body = { projection: { field: 'arr', include: true, match: { $or } } }
+      return [await on.ask('POST', '/data/find/r5e?stream=true', { body, caller: GREEDY, withinMs: 30_000 })]
+    },
+    check: (_, { outcomes: [answer] }) => assert.match(answer!.text, /"matchCount":/),
+  },
+  {
     id: '5b',
     what: 'the same in a query',
     // PostgreSQL sees that the inner parts are the same for every element
