@@ -30,5 +30,8 @@ export function sequenceFrom(document: JsonObject): StoredSequence | undefined {
 
 function integerIn(value: Json | undefined): bigint | undefined {
   const text = isNumber(value) ? numberText(value) : value
-  return typeof text === 'string' && /^-?\d{1,19}$/.test(text) ? BigInt(text) : undefined
+  if (typeof text !== 'string' || !/^-?\d{1,19}$/.test(text)) return undefined
+  const integer = BigInt(text)
+  // 19 digits can be beyond the 64-bit integers, which a sequence of Lightblue cannot be.
+  return BigInt.asIntN(64, integer) === integer ? integer : undefined
 }

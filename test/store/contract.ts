@@ -240,6 +240,18 @@ function insertContract(kind: string, open: OpenStore): void {
     await refused(stage.store.nextValues(last, 5), 'crud:LimitExceeded')
   })
 
+  for (const initialValue of [2n ** 63n, -(2n ** 63n) - 1n]) {
+    test(`${kind}: sequences: raised to ${initialValue}, beyond 64 bits, it is refused and does not change`, async () => {
+      await using stage = await openStage(open)
+      const raise = () => stage.store.raiseSequence({ name: 'far', initialValue, increment: 1n })
+      await refused(raise(), 'crud:LimitExceeded')
+      const sequence = { name: 'far', initialValue: 7n, increment: 1n }
+      assert.deepEqual(await stage.store.nextValues(sequence, 1), [7n])
+      await refused(raise(), 'crud:LimitExceeded')
+      assert.deepEqual(await stage.store.nextValues(sequence, 1), [8n])
+    })
+  }
+
   for (const { rule, increment, raises, next } of [
     { rule: 'a new one begins there', increment: 5n, raises: [40n], next: 40n },
     { rule: 'the furthest of several counts', increment: 5n, raises: [40n, 90n, 60n], next: 90n },

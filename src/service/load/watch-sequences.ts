@@ -14,8 +14,10 @@ export interface SequenceWatch {
 export function watchSequences(schemas: readonly Schema[]): SequenceWatch {
   const watched = schemas.flatMap(sequenceFieldsOf)
   const last = new Map<string, { readonly sequence: Sequence; value: bigint }>()
-  const note = (sequence: Sequence, value: bigint): void => {
-    const known = last.get(sequence.name)
+  const note = (given: Sequence, value: bigint): void => {
+    const known = last.get(given.name)
+    const sequence = known?.sequence ?? given
+    if (!isDrawable(value, sequence)) return
     if (!known) last.set(sequence.name, { sequence, value })
     else if (isAfter(value, known.value, sequence)) known.value = value
   }
@@ -53,6 +55,12 @@ function integersIn(document: JsonObject, field: FieldRef): readonly bigint[] {
     const text = isNumber(each) ? numberText(each) : each
     return typeof text === 'string' && /^-?\d{1,19}$/.test(text) ? [BigInt(text)] : []
   })
+}
+
+/** A sequence ends with the 64-bit integers: it never draws a value whose next one is beyond them. */
+function isDrawable(value: bigint, { increment }: Sequence): boolean {
+  const next = value + increment
+  return BigInt.asIntN(64, next) === next
 }
 
 function isAfter(value: bigint, other: bigint, { increment }: Sequence): boolean {

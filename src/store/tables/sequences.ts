@@ -37,7 +37,7 @@ async function peekValues(
   const step = row ? BigInt(row[1]!) : sequence.increment
   const first = (row ? BigInt(row[0]!) : sequence.initialValue) + step * BigInt(skip)
   const after = first + step * BigInt(count)
-  if (BigInt.asIntN(64, after) !== after) throw exhausted(sequence.name)
+  requireLong(after, sequence)
   return Array.from({ length: count }, (_, i) => first + step * BigInt(i))
 }
 
@@ -65,9 +65,10 @@ export async function nextValues(
  * change it. No row is returned when the values would exceed 64 bits: engines differ on overflow, so the
  * condition rules it out without computing such a number.
  */
-export function advance({ name, initialValue, increment }: Sequence, count: number): Fragment {
+export function advance(sequence: Sequence, count: number): Fragment {
+  const { name, initialValue, increment } = sequence
   const after = initialValue + increment * BigInt(count)
-  if (BigInt.asIntN(64, after) !== after) throw exhausted(name)
+  requireLong(after, sequence)
   const most = LARGEST / BigInt(Math.max(count, 1))
   const step = sql`smalt_sequence.increment * ${param(BigInt(count))}`
   return sql`insert into smalt_sequence(name, next, increment)
@@ -83,7 +84,9 @@ export function advance({ name, initialValue, increment }: Sequence, count: numb
 }
 
 /** The direction of a sequence is that of the stored increment. */
-function raised({ name, initialValue, increment }: Sequence): Fragment {
+function raised(sequence: Sequence): Fragment {
+  const { name, initialValue, increment } = sequence
+  requireLong(initialValue, sequence)
   return sql`insert into smalt_sequence(name, next, increment)
     values (${param(name)}, ${param(initialValue)}, ${param(increment)})
     on conflict (name) do update set next = excluded.next
@@ -100,6 +103,10 @@ export function valuesFrom([row]: Rows, { name }: Sequence, count: number): read
   const step = BigInt(row[1]!)
   const first = BigInt(row[0]!) - step * BigInt(count)
   return Array.from({ length: count }, (_, i) => first + step * BigInt(i))
+}
+
+function requireLong(value: bigint, { name }: Sequence): void {
+  if (BigInt.asIntN(64, value) !== value) throw exhausted(name)
 }
 
 function exhausted(name: string): ServiceError {

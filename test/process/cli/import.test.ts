@@ -282,6 +282,40 @@ onEveryStore(() => {
     assert.deepEqual(generated.processed, ['42'])
   })
 
+  test('import: numbers that a sequence can never reach are loaded, and do not raise it', async () => {
+    await using place = await freshPlace()
+    const configuration = (increment: number) => ({ name: `by ${increment}`, increment })
+    const numbered = lightblueMetadata({
+      entity: 'author',
+      fields: {
+        up: { type: 'string', valueGenerator: { type: 'IntSequence', configuration: configuration(10) } },
+        down: {
+          type: 'biginteger',
+          valueGenerator: { type: 'IntSequence', configuration: configuration(-1) },
+        },
+      },
+      info: { datastore: { backend: 'mongo', datasource: 'mongodata', collection: 'people' } },
+    })
+    const ups = ['9999999999999999999', '9223372036854775807', '9223372036854775798', '41']
+    const downs = ['-9223372036854775809', '-9223372036854775808', '-9999999999999999999', '-6']
+    const people = ups.map((up, i) => ({ _id: `${i}`, objectType: 'author', up, down: downs[i]! }))
+    const sequences = [{ _id: 's', name: 'by 10', increment: 10, value: '9999999999999999999' }]
+    const data = writeDump(fresh(), { people, sequences })
+    const { code, report } = await imported(
+      place.location,
+      '--metadata',
+      writeMetadata(fresh(), [numbered]),
+      '--data',
+      data,
+    )
+    assert.equal(code, 0)
+    assert.deepEqual(countsOf(report, 'author'), { ...ONE_NEW, inserted: 4 })
+    await using service = await openServiceAt(place.location)
+    const next = async (field: string) =>
+      (await service.data.generate(ADMIN, { entity: 'author' }, field, '1')).processed
+    assert.deepEqual([await next('up'), await next('down')], [['"51"'], ['-7']])
+  })
+
   test('import: documents that break a rule are rejected, with their errors, and the others are loaded', async () => {
     await using place = await freshPlace()
     const books: readonly Document[] = [
@@ -710,6 +744,8 @@ async function startLightblue(
         name: request.headers.authorization ?? null,
         ...(from + i === 10 && count > 1_000 ? { unheard: true } : {}),
         ...(from + i === 3 && state.hasNumber ? { number: 9_000 } : {}),
+        // no sequence can go on after it
+        ...(from + i === 4 && state.hasNumber ? { number: '9223372036854775807' } : {}),
       }))
       const error = {
         objectType: 'error',
