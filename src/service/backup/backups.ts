@@ -1,5 +1,4 @@
 /** Backups that the service makes itself: on request, and on a schedule with retention. */
-import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
@@ -9,12 +8,15 @@ import { workerFile } from '../../base/work/worker-file.ts'
 import type { Database } from '../../store/database.ts'
 import type { BackupService } from '../service.ts'
 import type { Backup } from './backup.ts'
+import { startSchedule } from './backup-schedule.ts'
 import type { BackupReply } from './backup-thread.ts'
 
 export interface BackupSettings {
   readonly directory: string
   /** Absent: only on request. */
   readonly everyMs?: number
+  /** How often it is looked whether a backup is due; absent: every 30 s. */
+  readonly lookEveryMs?: number
   /** How many backups of each datasource are kept. */
   readonly keep: number
 }
@@ -33,12 +35,12 @@ interface BackupDeps {
 }
 
 export function backupService(deps: BackupDeps): BackupService & AsyncDisposable {
-  const { settings } = deps
+  const { settings, store, datasources, now, onInternalError } = deps
   let running: Promise<readonly Backup[]> | undefined
-  const make = async (datasources: readonly Datasource[]): Promise<readonly Backup[]> => {
+  const make = async (wanted: readonly Datasource[]): Promise<readonly Backup[]> => {
     if (running)
       throw new ServiceError('crud:Unavailable', 'a backup is being made; ask again when it is done')
-    running = makeAll(datasources, deps, settings!)
+    running = makeAll(wanted, deps, settings!)
     try {
       return await running
     } finally {
@@ -48,8 +50,16 @@ export function backupService(deps: BackupDeps): BackupService & AsyncDisposable
   const schedule =
     settings?.everyMs === undefined
       ? undefined
-      : // one that is running was requested, so it is of all datasources
-        startSchedule(deps, settings.everyMs, (datasource) => running ?? make([datasource]))
+      : startSchedule({
+          datasources,
+          locks: store.locks,
+          everyMs: settings.everyMs,
+          ...(settings.lookEveryMs !== undefined && { lookEveryMs: settings.lookEveryMs }),
+          now,
+          onInternalError,
+          // one that is running was requested, so it is of all datasources
+          make: (datasource) => running ?? make([datasource]),
+        })
   return {
     async make(caller) {
       requirePermission(caller, 'backup.make')
@@ -57,10 +67,10 @@ export function backupService(deps: BackupDeps): BackupService & AsyncDisposable
         const message = 'there is no place for backups: set backup.directory in the configuration'
         throw new ServiceError('crud:InvalidRequest', message)
       }
-      return { backups: (await make(deps.datasources)).map(reported) }
+      return { backups: (await make(datasources)).map(reported) }
     },
     async [Symbol.asyncDispose]() {
-      schedule?.[Symbol.dispose]()
+      await schedule?.[Symbol.asyncDispose]()
       await running?.catch(() => undefined)
     },
   }
@@ -124,53 +134,3 @@ function isBackup(file: string, name: string): boolean {
     /^smalt-\d{8}T\d{9}Z$/.test(file.slice(0, -name.length - 1 - ENDING.length))
   )
 }
-
-/**
- * A lock of the store that lasts for one period decides which process makes the backup, and outlives restarts. After a
- * failure it is released, and the next round tries again. Each datasource has a lock of its own: where one cannot be backed
- * up, new backups of the others would replace their older ones with every try.
- */
-function startSchedule(
-  deps: BackupDeps,
-  everyMs: number,
-  make: (datasource: Datasource) => Promise<unknown>,
-): Disposable {
-  const turnOf = async (datasource: Datasource): Promise<void> => {
-    const request = { domain: OWN_DOMAIN, resource: `backup ${datasource.name}`, ttlMs: everyMs }
-    const owner = randomUUID()
-    const nowMs = deps.now().getTime()
-    const { count } = await deps.store.locks.change({ ...request, operation: 'acquire', owner, nowMs })
-    if (count === undefined) return
-    try {
-      await make(datasource)
-    } catch (error) {
-      await deps.store.locks.change({ ...request, operation: 'release', owner, nowMs })
-      throw error
-    }
-  }
-  let isEnded = false
-  const round = async (): Promise<void> => {
-    for (const datasource of deps.datasources)
-      if (!isEnded) await turnOf(datasource).catch(deps.onInternalError)
-  }
-  let isIdle = true
-  const timer = setInterval(
-    () => {
-      if (!isIdle) return
-      isIdle = false
-      void round().finally(() => (isIdle = true))
-    },
-    Math.min(everyMs, ROUND_MS),
-  ).unref()
-  return {
-    [Symbol.dispose]() {
-      isEnded = true
-      clearInterval(timer)
-    },
-  }
-}
-
-/** No client can name it: whoever had this lock would keep the service from making backups. */
-const OWN_DOMAIN = ''
-
-const ROUND_MS = 30_000

@@ -419,8 +419,6 @@ test('backup: a datasource that cannot be backed up neither delays nor repeats t
   await using other = await freshPlace('sqlite')
   const backups = join(directory, 'partly')
   const failures: string[] = []
-  // nearly no time passes, so each datasource is due once
-  let time = Date.parse('2024-01-02T03:04:05Z')
   await using _service = await openService({
     datasources: [
       { name: 'default', location: place.location },
@@ -428,9 +426,8 @@ test('backup: a datasource that cannot be backed up neither delays nor repeats t
       { name: 'other', location: other.location },
     ],
     limits: DEFAULT_LIMITS,
-    now: () => new Date(time++),
     onInternalError: (error) => failures.push((error as Error).message),
-    backup: { directory: backups, everyMs: 500, keep: 2 },
+    backup: { directory: backups, everyMs: 3_600_000, lookEveryMs: 100, keep: 2 },
   })
   const lostFile = join(lost.location.replace(/^sqlite:/, ''), 'smalt.db')
   renameSync(lostFile, `${lostFile}.gone`)
