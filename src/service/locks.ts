@@ -23,10 +23,10 @@ export interface LockAsked {
 
 /** Throws a ServiceError if the request is invalid, the caller does not own the lock, or holds too many. */
 export async function lock(
-  { store, now, limits }: Pick<Deps, 'now' | 'limits' | 'store'>,
+  { store, limits }: Pick<Deps, 'limits' | 'store'>,
   { caller: { principal }, body, locks }: LockAsked,
 ): Promise<LockResult> {
-  const request = readLock(body, now())
+  const request = readLock(body)
   if (request.operation !== 'acquire') return resultOf(request, await locks.change(request))
   const caller = digestOf(principal)
   const allowances = allowancesOf(store)
@@ -38,7 +38,7 @@ export async function lock(
   const account = { caller, maxLocks: limits.locks }
   const outcome = await locks.change({ ...request, account })
   if (outcome.hasTooMany === true) throw tooMany(limits)
-  const left = limits.locks - (await locks.held(account, request.nowMs))
+  const left = limits.locks - (await locks.held(account))
   if (!allowance && allowances.size >= MAX_CALLERS) allowances.clear()
   allowances.set(caller, {
     left: Math.floor(left * ALLOWED_PART),
@@ -82,7 +82,7 @@ const MAX_TTL_MS = 999_999_999_999_999
 const MAX_ID_LENGTH = 1_000
 const KEYS = new Set(['operation', 'domain', 'callerId', 'resourceId', 'ttl', 'client', 'clientId'])
 
-function readLock(body: Json | undefined, now: Date): LockRequest {
+function readLock(body: Json | undefined): LockRequest {
   if (!isObject(body)) throw invalid('the request must be a JSON object', '')
   const unknown = Object.keys(body).find((key) => !KEYS.has(key))
   if (unknown !== undefined) throw invalid(`a lock does not know the key "${unknown}"`, pointer('', unknown))
@@ -92,7 +92,6 @@ function readLock(body: Json | undefined, now: Date): LockRequest {
     owner: readId(body, 'callerId'),
     resource: readId(body, 'resourceId'),
     ttlMs: readTtl(body['ttl']),
-    nowMs: now.getTime(),
   }
 }
 

@@ -66,7 +66,6 @@ function schedule(locks: Locks, make: () => Promise<unknown>, times: Partial<Tim
     locks,
     everyMs: HOUR_MS,
     lookEveryMs: 5,
-    now: () => new Date(),
     onInternalError: failLoudly,
     ...times,
   })

@@ -11,13 +11,13 @@ import { ADMIN, openServiceAt, openTestService } from '../support/service.ts'
 import { type Tenant, shareService } from '../support/shared-service.ts'
 import { directoryOf, freshPlace, onEveryStore, storeKind } from '../support/store-kind.ts'
 
-const clock = { at: 0 }
-const openShared = shareService({ now: () => new Date(clock.at) })
+const openShared = shareService()
 
 interface LockTester extends AsyncDisposable {
   readonly service: Service
   readonly location: string
-  at: number
+  /** As if this time had passed since the locks of the domain were changed. */
+  pass(ms: number): Promise<void>
   ask(operation: string, callerId: string, more?: JsonObject): Promise<boolean | number>
 }
 
@@ -28,18 +28,27 @@ async function openLocks(): Promise<LockTester> {
 
 /** For who looks at what there is in all domains. */
 async function openLocksApart(): Promise<LockTester> {
-  return locksOf({ ...(await openTestService({ now: () => new Date(clock.at) })), entity: 'd' })
+  return locksOf({ ...(await openTestService()), entity: 'd' })
 }
 
 function locksOf({ service, location, entity: domain, [Symbol.asyncDispose]: dispose }: Tenant): LockTester {
-  clock.at = 1_700_000_000_000
-  return Object.assign(clock, {
+  return {
     service,
     location,
+    pass: (ms) => pass(location, ms, domain),
     ask: (operation: string, callerId: string, more: JsonObject = {}) =>
       service.data.lock(ADMIN, { operation, domain, callerId, resourceId: 'r', ...more }),
     [Symbol.asyncDispose]: dispose,
-  })
+  }
+}
+
+/** Locks expire by the clock of the database, which no test can set. */
+async function pass(location: string, ms: number, domain = 'd'): Promise<void> {
+  const earlier = `set expires = expires - ${ms} where domain = '${domain}'`
+  if (storeKind() === 'postgres')
+    return void (await rowsOf(location, (schema) => `update ${schema}.smalt_lock ${earlier}`))
+  using database = new DatabaseSync(join(directoryOf(location), 'smalt.db'), { timeout: 10_000 })
+  database.exec(`update smalt_lock ${earlier}`)
 }
 
 async function refused(work: Promise<unknown>, code: Code, message: RegExp): Promise<void> {
@@ -54,7 +63,7 @@ async function refused(work: Promise<unknown>, code: Code, message: RegExp): Pro
 const notHeld = (work: Promise<unknown>): Promise<void> =>
   refused(work, 'crud:InvalidLock', /InvalidLockException: r$/)
 
-onEveryStore(() => {
+onEveryStore((kind) => {
   test('lock: a free resource is acquired, and nobody else acquires it', async () => {
     await using locks = await openLocks()
     assert.equal(await locks.ask('acquire', 'a'), true)
@@ -85,11 +94,11 @@ onEveryStore(() => {
 
   test('lock: it expires when its time is over, not before, and anyone may take it over', async () => {
     await using locks = await openLocks()
-    await locks.ask('acquire', 'a', { ttl: 1_000 })
-    await locks.ask('acquire', 'a', { ttl: 1_000 })
-    locks.at += 999
+    await locks.ask('acquire', 'a', { ttl: 1_000_000 })
+    await locks.ask('acquire', 'a', { ttl: 1_000_000 })
+    await locks.pass(900_000)
     assert.equal(await locks.ask('acquire', 'b'), false)
-    locks.at += 1
+    await locks.pass(100_000)
     for (const operation of ['release', 'count', 'ping']) await notHeld(locks.ask(operation, 'a'))
     assert.equal(await locks.ask('acquire', 'b'), true)
     assert.equal(await locks.ask('count', 'b'), 1)
@@ -99,7 +108,7 @@ onEveryStore(() => {
     await using locks = await openLocks()
     await locks.ask('acquire', 'a', { ttl: 10 })
     await locks.ask('acquire', 'a', { ttl: 10 })
-    locks.at += 10
+    await locks.pass(10)
     assert.equal(await locks.ask('acquire', 'a'), true)
     assert.equal(await locks.ask('count', 'a'), 1)
   })
@@ -107,24 +116,24 @@ onEveryStore(() => {
   test('lock: without a ttl it lives an hour', async () => {
     await using locks = await openLocks()
     await locks.ask('acquire', 'a')
-    locks.at += 3_599_999
+    await locks.pass(3_500_000)
     assert.equal(await locks.ask('count', 'a'), 1)
-    locks.at += 1
+    await locks.pass(100_000)
     await notHeld(locks.ask('count', 'a'))
   })
 
   test('lock: ping and a partial release begin the stored ttl anew; another acquire replaces it', async () => {
     await using locks = await openLocks()
-    await locks.ask('acquire', 'a', { ttl: '1000' })
-    locks.at += 900
+    await locks.ask('acquire', 'a', { ttl: '1000000' })
+    await locks.pass(800_000)
     assert.equal(await locks.ask('ping', 'a'), true)
-    locks.at += 900
-    await locks.ask('acquire', 'a', { ttl: 500 })
-    locks.at += 499
+    await locks.pass(800_000)
+    await locks.ask('acquire', 'a', { ttl: 500_000 })
+    await locks.pass(400_000)
     assert.equal(await locks.ask('release', 'a'), false)
-    locks.at += 499
+    await locks.pass(400_000)
     assert.equal(await locks.ask('count', 'a'), 1)
-    locks.at += 1
+    await locks.pass(100_000)
     await notHeld(locks.ask('count', 'a'))
   })
 
@@ -152,19 +161,18 @@ onEveryStore(() => {
   })
 
   test('lock: a caller holds a limited number, whatever the owners, and others are not concerned', async () => {
-    await using tester = await openTestService({ now: () => new Date(clock.at), limits: { locks: 3 } })
-    clock.at = 1_700_000_000_000
+    await using tester = await openTestService({ limits: { locks: 3 } })
     const { data } = tester.service
     const ask = (operation: string, resourceId: string, more: JsonObject = {}, caller = ADMIN) =>
       data.lock(caller, { operation, domain: 'd', callerId: 'a', resourceId, ...more })
     const tooMany = (work: Promise<unknown>): Promise<void> =>
       refused(work, 'crud:LimitExceeded', /^one caller may hold 3 locks at a time; release some/)
     const other = { ...ADMIN, principal: 'p'.repeat(30_000) }
-    assert.equal(await ask('acquire', '1', { ttl: 10 }), true)
+    assert.equal(await ask('acquire', '1', { ttl: 1_000_000 }), true)
     assert.equal(await ask('acquire', '2', { callerId: 'b' }), true)
     assert.equal(await ask('acquire', '3', { domain: 'e' }), true)
     for (const callerId of ['a', 'b', 'c']) await tooMany(ask('acquire', '4', { callerId }))
-    assert.equal(await ask('acquire', '1', { ttl: 10 }), true, 'what is held can be acquired again')
+    assert.equal(await ask('acquire', '1', { ttl: 1_000_000 }), true, 'what is held can be acquired again')
     assert.equal(await ask('acquire', '1', { callerId: 'b' }), false, 'who owns it is the answer')
     assert.equal(await ask('acquire', '4', {}, other), true)
     assert.equal(await ask('acquire', '2', { callerId: 'b' }, other), true)
@@ -173,10 +181,10 @@ onEveryStore(() => {
     assert.equal(await ask('release', '3', { domain: 'e' }), true)
     assert.equal(await ask('acquire', '4'), true)
     await tooMany(ask('acquire', '5'))
-    clock.at += 10
+    await pass(tester.location, 1_000_000)
     assert.equal(await ask('acquire', '5'), true, 'an expired lock does not count')
     await tooMany(ask('acquire', '1'))
-    clock.at += 3_600_000
+    await pass(tester.location, 3_600_000)
     assert.equal(await ask('acquire', '2', {}, other), true, 'it is the lock of who takes it over')
     for (const resource of ['1', '3', '5']) assert.equal(await ask('acquire', resource), true)
     await tooMany(ask('acquire', '6'))
@@ -219,9 +227,9 @@ onEveryStore(() => {
 
   test('lock: expired locks of other resources are swept away, living ones stay', async () => {
     await using locks = await openLocksApart()
-    for (let i = 0; i < 30; i++) await locks.ask('acquire', 'a', { resourceId: `old${i}`, ttl: 1 })
+    for (let i = 0; i < 30; i++) await locks.ask('acquire', 'a', { resourceId: `old${i}`, ttl: 1_000_000 })
     await locks.ask('acquire', 'a', { resourceId: 'living' })
-    locks.at += 1
+    await locks.pass(1_000_000)
     for (let i = 0; i < 5; i++) await locks.ask('acquire', 'b', { resourceId: `new${i}` })
     assert.equal(await locks.ask('count', 'a', { resourceId: 'living' }), 1)
     assert.deepEqual(await rows(locks.location), ['living', 'new0', 'new1', 'new2', 'new3', 'new4'])
@@ -236,6 +244,27 @@ onEveryStore(() => {
     const found = database.prepare('select resource from smalt_lock order by resource').all()
     return found.map(({ resource }) => resource)
   }
+
+  // only one process has the file of an embedded store
+  if (kind === 'postgres')
+    test('lock: services whose clocks differ agree on when it expires', async () => {
+      await using place = await freshPlace()
+      const asking = (service: Service) => (operation: string, callerId: string) =>
+        service.data.lock(ADMIN, { domain: 'd', resourceId: 'r', ttl: 60_000, operation, callerId })
+      await using service = await openServiceAt(place.location)
+      const ask = asking(service)
+      for (const aheadMs of [90_000, -90_000]) {
+        await using other = await openServiceAt(place.location, { now: () => new Date(Date.now() + aheadMs) })
+        const askOther = asking(other)
+        assert.equal(await ask('acquire', 'a'), true)
+        assert.equal(await askOther('acquire', 'b'), false, `by a clock that is ${aheadMs} ms ahead`)
+        assert.equal(await askOther('count', 'a'), 1)
+        await pass(place.location, 60_000)
+        assert.equal(await askOther('acquire', 'b'), true)
+        assert.equal(await ask('acquire', 'a'), false)
+        assert.equal(await ask('release', 'b'), true)
+      }
+    })
 
   test('lock: it outlives the process', async () => {
     await using place = await freshPlace()

@@ -13,7 +13,6 @@ interface ScheduleDeps<Datasource> {
   readonly lookEveryMs?: number
   /** How long the backup of a process that was killed keeps others from making it. */
   readonly leaseMs?: number
-  readonly now: () => Date
   readonly onInternalError: (error: unknown) => void
 }
 
@@ -47,11 +46,11 @@ export function startSchedule<Datasource extends { readonly name: string }>(
 
 async function takeTurn<Datasource extends { readonly name: string }>(
   datasource: Datasource,
-  { locks, make, everyMs, leaseMs = LEASE_MS, now, onInternalError }: ScheduleDeps<Datasource>,
+  { locks, make, everyMs, leaseMs = LEASE_MS, onInternalError }: ScheduleDeps<Datasource>,
 ): Promise<void> {
   const lock = { domain: OWN_DOMAIN, resource: `backup ${datasource.name}`, owner: randomUUID() }
   const change = (operation: LockOperation, ttlMs: number): Promise<LockOutcome> =>
-    locks.change({ ...lock, operation, ttlMs, nowMs: now().getTime() })
+    locks.change({ ...lock, operation, ttlMs })
   const began = performance.now()
   const { count } = await change('acquire', leaseMs)
   if (count === undefined) return

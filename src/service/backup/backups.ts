@@ -35,7 +35,7 @@ interface BackupDeps {
 }
 
 export function backupService(deps: BackupDeps): BackupService & AsyncDisposable {
-  const { settings, store, datasources, now, onInternalError } = deps
+  const { settings, store, datasources, onInternalError } = deps
   let running: Promise<readonly Backup[]> | undefined
   const make = async (wanted: readonly Datasource[]): Promise<readonly Backup[]> => {
     if (running)
@@ -55,7 +55,6 @@ export function backupService(deps: BackupDeps): BackupService & AsyncDisposable
           locks: store.locks,
           everyMs: settings.everyMs,
           ...(settings.lookEveryMs !== undefined && { lookEveryMs: settings.lookEveryMs }),
-          now,
           onInternalError,
           // one that is running was requested, so it is of all datasources
           make: (datasource) => running ?? make([datasource]),

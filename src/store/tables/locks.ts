@@ -2,12 +2,13 @@
 import { unreachable } from '../../base/errors.ts'
 import type { Engine, Rows } from '../engine.ts'
 import { type Fragment, param, sql } from '../sql/fragment.ts'
+import { databaseClock } from './database-clock.ts'
 
 export interface Locks {
   /** Performs one operation on one lock; it is durable when this resolves, and concurrent operations are serialized. */
   readonly change: (request: LockRequest) => Promise<LockOutcome>
   /** How many locks a caller holds; counting stops at `maxLocks`. */
-  readonly held: (account: Required<LockAccount>, nowMs: number) => Promise<number>
+  readonly held: (account: Required<LockAccount>) => Promise<number>
 }
 
 export type LockOperation = 'acquire' | 'release' | 'count' | 'ping'
@@ -19,8 +20,6 @@ export interface LockRequest {
   readonly owner: string
   /** The lifetime of the lock from now; only `acquire` uses it. */
   readonly ttlMs: number
-  /** Milliseconds since 1970. A lock whose expiry is not later is expired. */
-  readonly nowMs: number
   /** Who acquires it; absent if the lock counts for nobody. */
   readonly account?: LockAccount
 }
@@ -39,19 +38,29 @@ export interface LockOutcome {
   readonly hasTooMany?: boolean
 }
 
-/** Each operation is one statement, so that the database serializes concurrent ones. */
+/**
+ * Each operation is one statement, so that the database serializes concurrent ones. Locks expire by the clock of the database: by
+ * clocks of their own, two processes could give one lock to two owners.
+ */
 export function createLocks(engine: Engine): Locks {
+  const clock = databaseClock(engine)
   return {
-    change: (request) => engine.run('lock', () => change(engine, request)),
-    held: (account, nowMs) =>
+    change: (request) =>
+      engine.run('lock', async () => await change(engine, { ...request, nowMs: await clock.current() })),
+    held: (account) =>
       engine.run('lock', async () => {
-        const [row] = await engine.query(sql`select ${heldBy(account, nowMs)}`)
+        const [row] = await engine.query(sql`select ${heldBy(account, await clock.current())}`)
         return Number(row![0])
       }),
   }
 }
 
-async function change(engine: Engine, request: LockRequest): Promise<LockOutcome> {
+interface TimedRequest extends LockRequest {
+  /** Milliseconds since 1970. A lock whose expiry is not later is expired. */
+  readonly nowMs: number
+}
+
+async function change(engine: Engine, request: TimedRequest): Promise<LockOutcome> {
   switch (request.operation) {
     case 'acquire': {
       // Both batches start together, so that SQLite's writer commits them with one flush.
@@ -84,7 +93,7 @@ async function change(engine: Engine, request: LockRequest): Promise<LockOutcome
 }
 
 /** The owner may acquire or release between two statements, so `remove` is tried again after `decrement`. */
-async function release(engine: Engine, request: LockRequest): Promise<LockOutcome> {
+async function release(engine: Engine, request: TimedRequest): Promise<LockOutcome> {
   const own = isOwn(request)
   const remove = sql`delete from smalt_lock where ${own} and count <= 1 returning 0`
   const decrement = sql`update smalt_lock set count = count - 1, ${extended(request)}
@@ -100,12 +109,12 @@ function outcomeOf([row]: Rows): LockOutcome {
   return { count: row && Number(row[0]) }
 }
 
-function isOwn({ domain, resource, owner, nowMs }: LockRequest): Fragment {
+function isOwn({ domain, resource, owner, nowMs }: TimedRequest): Fragment {
   return sql`domain = ${param(domain)} and resource = ${param(resource)} and owner = ${param(owner)}
     and expires > ${param(nowMs)}`
 }
 
-function extended({ nowMs }: LockRequest): Fragment {
+function extended({ nowMs }: TimedRequest): Fragment {
   return sql`expires = ttl + ${param(nowMs)}`
 }
 
@@ -113,7 +122,7 @@ function extended({ nowMs }: LockRequest): Fragment {
  * Returns no row when another owner has a lock that is not expired, or when the caller may hold no further one. Locks that
  * are acquired at the same moment on PostgreSQL do not see each other: a caller may end up with a few more than the limit.
  */
-function acquire(request: LockRequest): Fragment {
+function acquire(request: TimedRequest): Fragment {
   const { domain, resource, owner, ttlMs, nowMs, account } = request
   const limit = limited(request)
   const mayHave = limit
@@ -142,7 +151,7 @@ function limited({ account }: LockRequest): Required<LockAccount> | undefined {
 /** A lock of another owner is the reason why there was no row, even if the caller also holds too many. */
 async function obstacleTo(
   engine: Engine,
-  request: LockRequest,
+  request: TimedRequest,
   account: Required<LockAccount>,
 ): Promise<'owner' | 'limit' | 'none'> {
   const { domain, resource, nowMs } = request
@@ -163,7 +172,7 @@ function heldBy({ caller, maxLocks }: Required<LockAccount>, nowMs: number): Fra
 }
 
 /** Deletes a few expired locks at a time, so that no caller pays for all of them. */
-function deleteExpired({ nowMs }: LockRequest): Fragment {
+function deleteExpired({ nowMs }: TimedRequest): Fragment {
   const expired = sql`expires <= ${param(nowMs)}`
   return sql`delete from smalt_lock where (domain, resource) in
     (select domain, resource from smalt_lock where ${expired} order by expires limit 10) and ${expired}`

@@ -13,13 +13,14 @@ import type {
   SinkResults,
   SinkStore,
 } from '../sinks.ts'
+import { databaseClock } from './database-clock.ts'
 import { literals } from '../sql/comparands.ts'
 import { type Fragment, param, raw, sql } from '../sql/fragment.ts'
 
 /** Every change of items first updates the row of the sink, which serializes concurrent changes. */
 export function createSinks(engine: Engine): SinkStore {
   const { run, dialect } = engine
-  const clock = createClock(engine)
+  const clock = databaseClock(engine)
   const read = (statement: Fragment): Promise<Rows> => run('sink', () => engine.query(statement))
   const write = (...statements: readonly Fragment[]): Promise<Rows> =>
     run('sink', async () => (await engine.batch(statements))[0]!)
@@ -42,7 +43,7 @@ export function createSinks(engine: Engine): SinkStore {
       )),
     recordResults: (holder, results) =>
       run('sink', async () => {
-        const statements = settling(holder, results, { dialect, now: clock.now() })
+        const statements = settling(holder, results, { dialect, now: clock.estimate() })
         return (await engine.batch(statements, { undoUnless: 0 })) !== undefined
       }),
     readItems: async (name) =>
@@ -69,17 +70,6 @@ export function createSinks(engine: Engine): SinkStore {
     redrive: (name, eventId) => changeDead(engine, name, redriven(name, eventId)),
     discard: async (name, eventId) => (await changeDead(engine, name, discarded(name, eventId))) === 1,
   }
-}
-
-/** An estimate of the database clock, so that not every statement has to read it. */
-function createClock({ readClock }: Engine) {
-  let offset = Date.now() - performance.now()
-  const now = (): number => Math.round(performance.now() + offset)
-  const read = async (): Promise<number> => {
-    offset = (await readClock()) - performance.now()
-    return now()
-  }
-  return { now, read }
 }
 
 /** For an engine of one process: leases of an earlier process are stale at start. */
