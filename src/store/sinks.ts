@@ -5,8 +5,11 @@
 export interface SinkStore {
   /** Returns false when the name is taken. */
   create(sink: NewSink): Promise<boolean>
-  /** Replaces the definition; the position stays, and a disabled sink is enabled. Returns false when there is none. */
-  replace(name: string, definition: string): Promise<boolean>
+  /**
+   * Replaces the definition; the position stays, and a disabled sink is enabled. Returns false when the sink is not as it
+   * was read: others changed or removed it.
+   */
+  replace(read: ReadSink, definition: string): Promise<boolean>
   /** Removes the sink with all its items. */
   remove(name: string): Promise<boolean>
   read(name: string): Promise<SinkRecord | undefined>
@@ -58,6 +61,9 @@ export interface SinkRecord {
   readonly version: number
   readonly progress: SinkProgress
 }
+
+/** What a replacement depends on. */
+export type ReadSink = Pick<SinkRecord, 'name' | 'definition' | 'version'>
 
 export interface HeldSink extends SinkRecord {
   /** The remaining time of the lease, counted from the call of `hold`. */

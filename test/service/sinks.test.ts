@@ -1,14 +1,20 @@
 /** Sinks of several datasources, of several processes, and what they keep from being trimmed. */
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { ServiceError } from '../../src/base/errors.ts'
 import type { JsonObject } from '../../src/base/json/json.ts'
 import { DEFAULT_LIMITS } from '../../src/base/limits.ts'
 import { deliveredUpTo } from '../../src/service/sinks/deliver.ts'
 import { createSinkRendering } from '../../src/service/sinks/rendering.ts'
+import { createSinkDatasources } from '../../src/service/sinks/sink-datasources.ts'
+import { readSink } from '../../src/service/sinks/sink-settings.ts'
+import { replaceSink, untilReplaced } from '../../src/service/sinks/sinks.ts'
 import { trimAll } from '../../src/service/events/retention.ts'
 import { openService } from '../../src/service/open.ts'
 import type { Service } from '../../src/service/service.ts'
+import { printDefinition } from '../../src/sinks/definition.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Database } from '../../src/store/database.ts'
 import type { Seen } from './http/events-kitchen.ts'
@@ -17,7 +23,8 @@ import { keptEvent } from '../unit/sinks/delivery-model.ts'
 import { SCHEMA, write } from '../store/contract.ts'
 import { allEvents, insertion } from '../store/events.ts'
 import { ADMIN, callerWith, failLoudly, metadataDocument, openServiceAt } from '../support/service.ts'
-import { freshPlace, onEveryStore, storeKind } from '../support/store-kind.ts'
+import { rowsOf } from '../support/postgres.ts'
+import { directoryOf, freshPlace, onEveryStore, storeKind } from '../support/store-kind.ts'
 
 async function openTwo() {
   await using opened = new AsyncDisposableStack()
@@ -48,6 +55,16 @@ async function put({ data }: Service, entity: string, _id: string): Promise<void
 
 async function create({ sinks }: Service, sink: JsonObject): Promise<Seen> {
   return await sinks.create(ADMIN, sink)
+}
+
+/** Of the only sink, with its secrets, which the service shows to nobody. */
+async function storedDefinition(location: string): Promise<string> {
+  if (storeKind() === 'postgres') {
+    const [row] = await rowsOf(location, (schema) => `select definition from "${schema}".smalt_sink`)
+    return String(row!['definition'])
+  }
+  using database = new DatabaseSync(join(directoryOf(location), 'smalt.db'), { readOnly: true })
+  return String(database.prepare('select definition from smalt_sink').get()!['definition'])
 }
 
 function refusal(code: string, message: RegExp): (error: ServiceError) => boolean {
@@ -100,6 +117,57 @@ onEveryStore(() => {
       () => receiver.taken.length === 2 && receiver.asked() === 3,
       'one event is delivered by two sinks',
     )
+  })
+
+  /** By kind of sink: the members with the nth secret, and that secret. */
+  const ROTATIONS: Readonly<Record<string, (n: number) => readonly [JsonObject, string]>> = {
+    webhook: (n) => {
+      const secret = `whsec_${Buffer.alloc(24, n).toString('base64')}`
+      return [{ secret }, secret]
+    },
+    nats: (n) => [{ credentials: { user: 'u', password: `password ${n}.` } }, `password ${n}.`],
+  }
+  for (const [kind, rotated] of Object.entries(ROTATIONS)) {
+    test(`sinks: a new secret stays when a replacement without one overlaps (${kind})`, async () => {
+      await using place = await freshPlace()
+      const url = kind === 'nats' ? 'nats://127.0.0.1:1' : 'http://127.0.0.1:1/'
+      const sink = { url, kind, ...(kind === 'nats' && { subject: 'events' }) }
+      await using service = await openServiceAt(place.location, { events: NEARBY })
+      await create(service, { ...sink, name: 'a', roles: ['x'], ...rotated(0)[0] })
+      for (let n = 1; n <= 10; n++) {
+        const [members, secret] = rotated(n)
+        await Promise.all([
+          service.sinks.replace(ADMIN, 'a', { ...sink, roles: ['x'], ...members }),
+          service.sinks.replace(ADMIN, 'a', { ...sink, roles: ['x', `y${n}`] }),
+        ])
+        assert.ok((await storedDefinition(place.location)).includes(secret), `rotation ${n} was undone`)
+      }
+    })
+  }
+
+  test('sinks: one that others change again and again is not replaced', async () => {
+    await using place = await freshPlace()
+    await using store = await openStore(place.location, { onError: failLoudly })
+    const definition = readSink(sinkTo('http://127.0.0.1:1/', { name: 'a' }), { allowPrivateAddresses: true })
+    await store.sinks.create({ name: 'a', definition: '{}', position: 0 })
+    const replaceOvertaken = async (times: number): Promise<number> => {
+      let reads = 0
+      const read = async (name: string) => {
+        const record = (await store.sinks.read(name))!
+        if (reads++ < times) await store.sinks.replace(record, `{"change":${reads}}`)
+        return record
+      }
+      const places = createSinkDatasources({
+        stores: new Map([['default', { ...store, sinks: { ...store.sinks, read } }]]),
+        datasourceOf: () => 'default',
+      })
+      await untilReplaced(async () => replaceSink(places, (await places.find('a'))!, definition))
+      return reads
+    }
+    assert.equal(await replaceOvertaken(3), 4)
+    assert.equal((await store.sinks.read('a'))!.definition, printDefinition(definition.definition))
+    await assert.rejects(replaceOvertaken(4), refusal('store-crud:ConcurrentUpdate', /at the same time/))
+    assert.equal((await store.sinks.read('a'))!.definition, '{"change":4}')
   })
 
   test('sinks: nothing of them can be done without the permission', async () => {

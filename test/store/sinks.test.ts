@@ -134,7 +134,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     })
     await store.release(ME)
     assert.equal(await store.hold({ ...YOU, ttlMs: 60_000 }), undefined)
-    assert.equal(await store.replace('a', '{"new":true}'), true)
+    assert.equal(await store.replace((await store.read('a'))!, '{"new":true}'), true)
     const held = await store.hold({ ...YOU, ttlMs: 60_000 })
     assert.deepEqual(held, {
       name: 'a',
@@ -143,12 +143,26 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       progress: { ...START, position: 4 },
       heldMs: 60_000,
     })
-    assert.equal(await store.replace('missing', '{}'), false)
+  })
+
+  check('replace: nothing, when the sink is not the one that was read', async ({ store, place }) => {
+    await using other = await place.open()
+    const read = (await store.read('a'))!
+    assert.equal(await store.replace({ ...read, name: 'missing' }, '{"b":1}'), false)
+    assert.equal(await other.replace(read, '{"a":1}'), true)
+    assert.equal(await store.replace(read, '{"b":1}'), false)
+    const replaced = (await store.read('a'))!
+    assert.deepEqual([replaced.definition, replaced.version], ['{"a":1}', 2])
+    await store.remove('a')
+    assert.equal(await other.replace(replaced, '{"b":1}'), false)
+    await store.create({ name: 'a', definition: '{"new":true}', position: 0 })
+    assert.equal(await other.replace(read, '{"b":1}'), false, 'the new one has the same version')
+    assert.equal((await store.read('a'))!.definition, '{"new":true}')
   })
 
   check('settle: a sink that was replaced is not disabled', async ({ store }) => {
     await store.hold({ ...ME, ttlMs: 60_000 })
-    await store.replace('a', '{"new":true}')
+    await store.replace((await store.read('a'))!, '{"new":true}')
     const gone = { ...NOTHING, progress: { ...START, isDisabled: true }, entered: [item(1)] }
     assert.equal(await store.recordResults(ME, gone), false)
     assert.deepEqual([await store.readItems('a'), (await store.read('a'))!.progress], [[], START])

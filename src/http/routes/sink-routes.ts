@@ -59,7 +59,7 @@ export const SINK_ROUTES: readonly Route[] = [
     description: 'It keeps its place, and its secret where none is given. One that was disabled is enabled.',
     body: BODY,
     reply: REPLY,
-    errors: [...UNCHANGEABLE, 'metadata:MissingEntityInfo'],
+    errors: [...UNCHANGEABLE, 'metadata:MissingEntityInfo', 'store-crud:ConcurrentUpdate'],
   },
   {
     ...route('removeSink', 'Remove a sink', (sinks, { caller, params }) =>

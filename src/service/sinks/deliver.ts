@@ -10,7 +10,7 @@ import type { Deps } from '../deps.ts'
 import type { SinkRendering } from './rendering.ts'
 import type { SinkDatasources } from './sink-datasources.ts'
 import type { EventSettings, PlacedSink } from './sink-settings.ts'
-import { createSink, replaceSink } from './sinks.ts'
+import { createSink, replaceSink, untilReplaced } from './sinks.ts'
 
 export interface DeliveryDeps extends Pick<Deps, 'limits' | 'now' | 'onInternalError'> {
   readonly stores: ReadonlyMap<string, Database>
@@ -119,7 +119,7 @@ function makeConfigured({
   const make = async (sink: PlacedSink): Promise<void> => {
     for (let lastReported = ''; !ending.signal.aborted;) {
       try {
-        await ensureSink(places, sink)
+        await untilReplaced(() => ensureSink(places, sink))
         return
       } catch (error) {
         if (String(error) !== lastReported) onInternalError(error)
@@ -137,13 +137,17 @@ function makeConfigured({
   }
 }
 
-async function ensureSink(places: SinkDatasources, sink: PlacedSink): Promise<void> {
+/** Returns false if others changed the sink meanwhile. */
+async function ensureSink(places: SinkDatasources, sink: PlacedSink): Promise<boolean> {
   const found = await places.find(sink.definition.name)
-  if (!found) return await createSink(places, sink).catch(unlessOvertaken)
+  if (!found) {
+    await createSink(places, sink).catch(unlessOvertaken)
+    return true
+  }
   const { definition, progress } = found.record
   // A disabled one is enabled by replacing it, and the API cannot replace a configured one.
-  if (definition === printDefinition(sink.definition) && !progress.isDisabled) return
-  await replaceSink(places, found, sink)
+  if (definition === printDefinition(sink.definition) && !progress.isDisabled) return true
+  return await replaceSink(places, found, sink)
 }
 
 /** If several processes start at once, one of them creates the sink, and that is not an error for the others. */

@@ -89,9 +89,11 @@ function sinkOperations(deps: SinkDeps): SinkOperations {
     },
     get: current,
     async replace(caller, name, body) {
-      const sink = await changeable(caller, name)
-      const replaced = parseDefinition(sink.record.definition)
-      await replaceSink(places, sink, readSink(body, { allowPrivateAddresses, replaced }))
+      await untilReplaced(async () => {
+        const sink = await changeable(caller, name)
+        const replaced = parseDefinition(sink.record.definition)
+        return await replaceSink(places, sink, readSink(body, { allowPrivateAddresses, replaced }))
+      })
       return await current(caller, name)
     },
     async remove(caller, name) {
@@ -133,16 +135,31 @@ function duplicate(): ServiceError {
 }
 
 /**
- * A sink keeps its position in the order of events, so it cannot change to another datasource, which has
- * another order.
+ * A replacement keeps the secrets of the definition that it replaces, so each try reads that again: otherwise it could
+ * put a secret back that another request has just replaced.
  */
-export async function replaceSink(places: SinkDatasources, old: FoundSink, sink: PlacedSink): Promise<void> {
+export async function untilReplaced(attempt: () => Promise<boolean>): Promise<void> {
+  for (let i = 0; i <= REPETITIONS; i++) if (await attempt()) return
+  const message = 'other requests changed this sink at the same time; read it again, and retry'
+  throw new ServiceError('store-crud:ConcurrentUpdate', message)
+}
+
+const REPETITIONS = 3
+
+/**
+ * Returns false if others changed the sink since it was read. A sink keeps its position in the order of events, so it
+ * cannot change to another datasource, which has another order.
+ */
+export async function replaceSink(
+  places: SinkDatasources,
+  old: FoundSink,
+  sink: PlacedSink,
+): Promise<boolean> {
   if (places.placeOf(sink).datasource !== old.datasource) {
     const way = 'remove it and make it anew'
     throw new ServiceError('crud:InvalidRequest', `a sink cannot go to another datasource; ${way}`)
   }
-  const isReplaced = await old.store.sinks.replace(old.record.name, printDefinition(sink.definition))
-  if (!isReplaced) throw new ServiceError('crud:UnknownSink', 'there is no sink of this name')
+  return await old.store.sinks.replace(old.record, printDefinition(sink.definition))
 }
 
 function show({ datasource, record }: FoundSink, isConfigured: boolean): JsonObject {

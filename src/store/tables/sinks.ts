@@ -7,6 +7,7 @@ import type {
   HeldSink,
   Holder,
   NewItem,
+  ReadSink,
   SinkHold,
   SinkItem,
   SinkRecord,
@@ -31,7 +32,7 @@ export function createSinks(engine: Engine): SinkStore {
     })
   return {
     create: async (sink) => (await write(insertSink(sink))).length === 1,
-    replace: async (name, definition) => (await write(replaceDefinition(name, definition))).length === 1,
+    replace: async (old, definition) => (await write(replaceDefinition(old, definition))).length === 1,
     remove: async (name) => (await write(deleteSink(name), deleteItems(name))).length === 1,
     read: async (name) => (await read(sql`${RECORDS} where sink = ${param(name)}`)).map(recordFrom)[0],
     list: async () => (await read(sql`${RECORDS} order by sink`)).map(recordFrom),
@@ -89,9 +90,11 @@ function insertSink({ name, definition, position }: Parameters<SinkStore['create
     on conflict (sink) do nothing returning sink`
 }
 
-function replaceDefinition(name: string, definition: string): Fragment {
+/** The version alone is not enough: a sink that was removed and created again begins with the same one. */
+function replaceDefinition(old: ReadSink, definition: string): Fragment {
+  const isAsRead = sql`version = ${param(old.version)} and definition = ${param(old.definition)}`
   return sql`update smalt_sink set definition = ${param(definition)}, version = version + 1, state = 'active',
-    failures = 0, retry_at = 0 where sink = ${param(name)} returning sink`
+    failures = 0, retry_at = 0 where sink = ${param(old.name)} and ${isAsRead} returning sink`
 }
 
 function deleteSink(name: string): Fragment {

@@ -187,7 +187,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     await sleep(1_500)
     assert.equal(connections(), before, 'it is left alone')
     await using server = await receiver()
-    await store.replace('a', printDefinition(webhookTo(server.url)))
+    await replaceSink(store, printDefinition(webhookTo(server.url)))
     await until(() => server.got.length === 5)
     checkReceived(server.got, log)
   })
@@ -206,7 +206,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       const renewMs = isNoticed ? 50 : 60_000
       await using _deliverer = deliver(counted, eventLog(2, 1), { ttlMs: 120_000, renewMs })
       await until(() => gone.connections() === 1)
-      await store.replace('a', printDefinition(webhookTo(server.url)))
+      await replaceSink(store, printDefinition(webhookTo(server.url)))
       const before = leases()
       await until(() => !isNoticed || leases() >= before + 2)
       release()
@@ -231,7 +231,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       await using _deliverer = deliver(counted, eventLog(2, 2), { ttlMs: 120_000, renewMs: 300 })
       await until(async () => (await store.read('a'))!.progress.isDisabled)
       const before = leases()
-      await store.replace('a', printDefinition(webhookTo(server.url)))
+      await replaceSink(store, printDefinition(webhookTo(server.url)))
       await until(() => leases() >= before + 2)
       release()
       await until(() => server.got.length === 2, 20_000)
@@ -246,7 +246,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     await addSink(store, webhookTo(one.url))
     await using deliverer = deliver(store, log)
     await until(() => one.got.length === 3)
-    await store.replace('a', printDefinition(webhookTo(other.url)))
+    await replaceSink(store, printDefinition(webhookTo(other.url)))
     let count = 3
     // When it is noticed is not reported, so events come until one goes to the new address.
     await until(async () => {
@@ -307,7 +307,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       })
       await until(() => sent!.length === 1)
       for (const [i, next] of [two!, three!].entries()) {
-        await store.replace('a', printDefinition(next))
+        await replaceSink(store, printDefinition(next))
         await until(() => opened!.length === i + 2)
       }
       await until(() => closed!.length === 1)
@@ -376,7 +376,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     await addSink(store, webhookTo(failing.url))
     await using _deliverer = deliver(store, log)
     await until(async () => (await store.readItems('a')).length === 4)
-    await store.replace('a', printDefinition(webhookTo(server.url, { filter: { entity: 'rare' } })))
+    await replaceSink(store, printDefinition(webhookTo(server.url, { filter: { entity: 'rare' } })))
     await until(async () => (await store.readItems('a')).length === 0)
     assert.deepEqual(
       server.got.toSorted((a, b) => a - b),
@@ -481,6 +481,10 @@ function salaries(): readonly StoredEvent[] {
     before: i === 0 ? null : JSON.stringify(states[i - 1]),
     after: JSON.stringify(after),
   }))
+}
+
+async function replaceSink(store: OpenSinks, definition: string): Promise<void> {
+  assert.ok(await store.replace((await store.read('a'))!, definition))
 }
 
 /** As the service would: the event made anew for each caller, from whole documents. */
