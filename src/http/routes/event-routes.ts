@@ -32,7 +32,8 @@ export const EVENT_ROUTES: readonly Route[] = [
       {
         name: 'since',
         description: '`next` of the answer before; absent: from the oldest one.',
-        example: '41',
+        // a number beyond the newest event is refused
+        example: '0',
       },
       { name: 'limit', description: 'At most so many: 100 when absent, 1,000 at most.', example: '100' },
       {
@@ -62,7 +63,7 @@ export const EVENT_ROUTES: readonly Route[] = [
       'Server-sent events without an end: `id` is `seq`, `data` an event. Begins after `Last-Event-ID`, else after `since`, else now.',
     query: [
       ...SELECTION,
-      { name: 'since', description: 'Begins after the event of this number.', example: '41' },
+      { name: 'since', description: 'Begins after the event of this number.', example: '0' },
       DATASOURCE,
     ],
     headers: [

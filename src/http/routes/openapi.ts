@@ -104,7 +104,7 @@ const PATH_EXAMPLES: Readonly<Record<string, string>> = {
   id: '0198f1c2-7c3e-7000-8000-000000000001',
   file: 'index.js',
   section: 'how-to',
-  page: 'use-the-page',
+  page: 'tutorial',
   eventId: '6b1f0c4e-7a0e-4a53-9f5e-0d2f4a1b8c33',
 }
 
@@ -137,7 +137,7 @@ function operation(route: Route): JsonObject {
     ...(route.deprecated ? { deprecated: true } : {}),
     ...(route.access === 'public' ? { security: [] } : {}),
     parameters: [
-      ...names.map(pathParameter),
+      ...names.map((name) => pathParameter(name, route.pathExamples?.[name])),
       ...(route.query ?? []).map(queryParameter),
       ...(route.headers ?? []).map(headerParameter),
       ...(isWrite(route) && route.refusesKey === undefined ? [parameterReference('IdempotencyKey')] : []),
@@ -186,16 +186,9 @@ const STREAM: JsonObject = {
   ].join('\n'),
 }
 
-function pathParameter(name: string): JsonObject {
+function pathParameter(name: string, example = PATH_EXAMPLES[name] ?? ''): JsonObject {
   const description = PATH_PARAMETERS[name] ?? ''
-  return {
-    name,
-    in: 'path',
-    required: true,
-    description,
-    schema: { type: 'string' },
-    example: PATH_EXAMPLES[name] ?? '',
-  }
+  return { name, in: 'path', required: true, description, schema: { type: 'string' }, example }
 }
 
 function header(name: string, description: string, example: string): JsonObject {

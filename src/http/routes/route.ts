@@ -30,6 +30,8 @@ export interface Route {
   readonly summary: string
   readonly description?: string
   readonly deprecated?: boolean
+  /** Examples for parameters of the path where those of other routes do not fit. */
+  readonly pathExamples?: Params
   /** All query parameters that it knows; a request with another one is refused. */
   readonly query?: readonly QueryParameter[]
   /** Whether its handler decides about parameters that `query` does not name. */

@@ -88,6 +88,8 @@ export const UI_ROUTES: readonly Route[] = [
       path: `/docs/guide${rest}`,
       operationId: ['guide', 'guidePage', 'guideSectionPage'][i]!,
       summary: 'The documentation as pages to read',
+      // the tutorial is in no section
+      ...(i === 2 && { pathExamples: { page: 'use-the-page' } }),
       reply: { shape: Type.String(), type: 'text/html; charset=utf-8' },
       handle: (call) => send(call, guideName(call.params), REVALIDATE),
     }

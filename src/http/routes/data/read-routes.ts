@@ -164,8 +164,8 @@ function simpleParameters(): readonly QueryParameter[] {
     },
     {
       name: 'filter',
-      description: 'A condition as text, in place of `Q`.',
-      example: 'iso2Code = "CH"',
+      // no example: tools fill in all of them, and `Q` and `filter` exclude each other
+      description: 'A condition as text, in place of `Q`, such as `iso2Code = "CH"`.',
     },
     {
       name: 'P',

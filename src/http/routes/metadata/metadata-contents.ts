@@ -85,7 +85,6 @@ function infoExample(): Json {
   return {
     name: 'country',
     defaultVersion: '1.0.0',
-    datastore: { backend: 'sqlite', collection: 'country' },
     indexes: [{ name: 'iso2', unique: true, fields: [{ field: 'iso2Code', dir: '$asc' }] }],
   }
 }
@@ -97,8 +96,11 @@ function schemaExample(): Json {
     status: { value: 'active' },
     access: { insert: ['editor'], update: ['editor'], find: ['anyone'], delete: ['admin'] },
     fields: {
-      iso2Code: { type: 'string', constraints: { required: true, maxLength: 2 } },
+      iso2Code: { type: 'string', constraints: { identity: true, maxLength: 2 } },
       name: { type: 'string' },
+      continent: { type: 'string' },
+      currency: { type: 'string' },
+      population: { type: 'integer' },
     },
   }
 }
