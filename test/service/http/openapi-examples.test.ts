@@ -1,7 +1,7 @@
 /** The examples of the OpenAPI document, sent as they stand: a reader who tries one after the other meets no error. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Json } from '../../../src/base/json/json.ts'
+import { type Json, isObject } from '../../../src/base/json/json.ts'
 import { openapiDocument } from '../../../src/http/routes/openapi.ts'
 import { ROUTES } from '../../../src/http/routes/routes.ts'
 import { type Answer, startTestServer } from '../../support/server.ts'
@@ -74,6 +74,14 @@ test('openapi: the example of every operation is sent, or is known to need more'
   assert.deepEqual([...known].sort(), [...EXAMPLES.keys()].sort())
 })
 
+test('openapi: no example of a body repeats the entity and version of the path', () => {
+  const repeating = EXAMPLES.entries().filter(
+    ([, { url, body }]) =>
+      url.startsWith('/data/') && (hasMember(body, 'objectType') || hasMember(body, 'version')),
+  )
+  assert.deepEqual([...repeating], [])
+})
+
 onEveryStore(() => {
   test('openapi: the examples succeed, one after the other', async () => {
     await using server = await startTestServer()
@@ -90,6 +98,10 @@ onEveryStore(() => {
     assert.deepEqual(failures, [])
   })
 })
+
+function hasMember(body: Json | undefined, name: string): boolean {
+  return isObject(body) && Object.hasOwn(body, name)
+}
 
 /** No example: the import stores more than the example of a delete removes. */
 const DELETE_ALL: Example = {

@@ -36,12 +36,9 @@ export function withBody(operation: WithBody): Route['handle'] {
   }
 }
 
+/** The path names entity and version, so that an example holds for those of the reader. */
 export function request(name: string, example: { readonly [key: string]: Json }): Content {
-  return {
-    shape: operationShape(name),
-    name,
-    example: { objectType: 'country', version: '1.0.0', ...example },
-  }
+  return { shape: operationShape(name), name, example }
 }
 
 export function documents(matchCount: number, modifiedCount: number): Content {
