@@ -91,20 +91,27 @@ export const UI_ROUTES: readonly Route[] = [
       // the tutorial is in no section
       ...(i === 2 && { pathExamples: { page: 'use-the-page' } }),
       reply: { shape: Type.String(), type: 'text/html; charset=utf-8' },
-      handle: (call) => send(call, guideName(call.params), REVALIDATE),
+      handle: sendGuide,
     }
   }),
 ]
+
+function sendGuide(call: Call): Reply {
+  return send(call, guideName(call.params), REVALIDATE, 'there is no such page; /docs/guide lists them')
+}
 
 function guideName({ section, page = 'index' }: Call['params']): string {
   return `guide/${section === undefined ? page : `${section}/${page}`}.html`
 }
 
-function send(call: Call, name: string, cacheControl: string): Reply {
+/** Names of assets change with each build, so a page that asks for an unknown one is outdated. */
+const NO_FILE = 'the page has no such file; load it again'
+
+function send(call: Call, name: string, cacheControl: string, otherwise = NO_FILE): Reply {
   const files = call.app.ui()
   if (!files) throw new ServiceError('crud:UnknownRoute', 'the page was not built; run npm run build:ui')
   const file = files.get(name)
-  if (!file) throw new ServiceError('crud:UnknownRoute', 'the page has no such file; load it again')
+  if (!file) throw new ServiceError('crud:UnknownRoute', otherwise)
   return fileReply(call, file, cacheControl)
 }
 

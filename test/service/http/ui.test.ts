@@ -118,7 +118,9 @@ test('guide: every page of the documentation is there, and its links lead somewh
     const fragments = [...text.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id!)
     for (const id of fragments) assert.ok(text.includes(`id="${id}"`), `${path}#${id}`)
   }
-  assert.equal((await http.ask('GET', '/docs/guide/nothing')).status, 404)
+  const missing = await http.ask('GET', '/docs/guide/nothing')
+  assert.equal(missing.status, 404)
+  assert.match(missing.text, /there is no such page; \/docs\/guide lists them/)
 })
 
 test('links: browsers go on to the page, programs get JSON', async () => {
