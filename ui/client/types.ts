@@ -8,6 +8,8 @@ export interface Field {
   readonly access?: Readonly<Partial<Record<Operation, readonly Json[]>>>
   readonly constraints?: JsonObject
   readonly valueGenerator?: JsonObject
+  /** Whether it is filled on read, and never stored. */
+  readonly documentVersion?: boolean
   readonly fields?: Fields
   readonly items?: Field
   readonly entity?: string

@@ -8,6 +8,7 @@ import { parseJson, printJson } from '../../client/json.ts'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { LazyJsonEditor } from '../../parts/lazy-json-editor.ts'
 import { JSON_TYPE, type Operation, type Parameter, addressOf } from './operations.ts'
+import { useBody } from './use-body.ts'
 
 interface Answer {
   readonly status: number
@@ -19,13 +20,14 @@ interface Answer {
 const MAX_SHOWN = 200_000
 
 export function TryOperation({ operation }: { readonly operation: Operation }): JSX.Element {
-  const { method, path, summary, description, parameters, body: example, bodyType } = operation
+  const { method, path, summary, description, parameters, bodyType } = operation
   const [values, setValues] = useState<Readonly<Record<string, string>>>({})
-  const [body, setBody] = useState(example ?? '')
   const [answer, setAnswer] = useState<Answer>()
   const entities = useLoaded(() => client.entities(), [])
+  const hasBody = operation.body !== undefined
+  const entity = hasBody ? entities.value?.find((each) => each === values['entity']) : undefined
+  const { text: body, onChange: setBody, isLoading } = useBody(operation, entity, values['version'] ?? '')
   const address = addressOf(operation, values)
-  const hasBody = example !== undefined
   const send = async (): Promise<void> => {
     if (address === undefined) return
     const begun = performance.now()
@@ -77,7 +79,7 @@ export function TryOperation({ operation }: { readonly operation: Operation }): 
           </div>
         )}
         <div class="row">
-          <button type="submit" class="primary" disabled={address === undefined}>
+          <button type="submit" class="primary" disabled={address === undefined || isLoading}>
             Send
           </button>
           {method !== 'GET' && <span class="hint">It is really sent.</span>}
