@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Caller } from '../access/caller.ts'
 import { ServiceError } from '../base/errors.ts'
 import type { Authentication, Mode } from './authentication.ts'
+import { headerCheck } from './known-headers.ts'
 import { callerFactory, haveSameRights } from './make-caller.ts'
 import { openMode } from './open.ts'
 import type { AuthSettings } from './settings.ts'
@@ -14,7 +15,8 @@ export async function createAuthentication(
   onProblem: (error: unknown) => void,
 ): Promise<Authentication> {
   const origins = new Set(settings.origins)
-  const open = settings.isOpen ? openMode(origins) : undefined
+  const checkHeaders = headerCheck(settings)
+  const open = settings.isOpen ? openMode(origins, checkHeaders) : undefined
   const modes = await loadModes(settings, onProblem)
   if (modes.length === 0 && open) return open
   const authenticated = new WeakSet<Caller>()
@@ -34,7 +36,12 @@ export async function createAuthentication(
   }
   return {
     isOpen: settings.isOpen,
-    admit: open?.admit ?? ((request) => refuseForeignOrigin(request, origins)),
+    admit:
+      open?.admit ??
+      ((request) => {
+        refuseForeignOrigin(request, origins)
+        checkHeaders(request)
+      }),
     callerOf,
     isAuthenticated: (caller) => authenticated.has(caller),
     async isStillValid(request, caller) {

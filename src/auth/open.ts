@@ -5,10 +5,14 @@ import { type JsonObject, isObject } from '../base/json/json.ts'
 import { parseJson } from '../base/json/parse-json.ts'
 import { type Authentication, OpenNetworkError } from './authentication.ts'
 import { asUtf8, headerText, namesIn, trimBlanks } from './header.ts'
+import { headerCheck } from './known-headers.ts'
 import { cacheBounded, hostKind, isLoopback, isLoopbackOrigin } from './loopback.ts'
 
 /** Admits requests of web pages from this machine and from these origins. */
-export function openMode(origins: ReadonlySet<string> = NO_ORIGINS): Authentication {
+export function openMode(
+  origins: ReadonlySet<string> = NO_ORIGINS,
+  checkHeaders = headerCheck({ isOpen: true }),
+): Authentication {
   const cache = new Map<string, Caller>()
   return {
     isOpen: true,
@@ -17,6 +21,7 @@ export function openMode(origins: ReadonlySet<string> = NO_ORIGINS): Authenticat
       const { origin } = request.headers
       if (origin !== undefined && !isLoopbackOrigin(origin) && !origins.has(origin))
         throw foreign('it comes from a foreign web page')
+      checkHeaders(request)
     },
     callerOf({ headers }) {
       // a request for an image has no Origin, but a page can neither set nor remove this header

@@ -68,6 +68,9 @@ export interface ProxySettings {
   readonly headers: ProxyHeaders
 }
 
+/** The header of the secret, unless the configuration names another one. */
+export const SECRET_HEADER = 'Smalt-Proxy-Secret'
+
 export interface ProxyHeaders {
   readonly secret: string
   readonly principal?: string

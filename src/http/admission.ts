@@ -4,7 +4,7 @@ import { type Caller, requirePermission } from '../access/caller.ts'
 import type { Authentication } from '../auth/authentication.ts'
 import { hostKind } from '../auth/loopback.ts'
 import { ServiceError } from '../base/errors.ts'
-import { Aborted, requireFileAcrossOrigins, requireJsonAcrossOrigins } from './body.ts'
+import { Aborted, hasBody, requireFileAcrossOrigins, requireJsonAcrossOrigins } from './body.ts'
 import { type Cors, isPreflight, preflightReply } from './cors.ts'
 import type { Bound, Exchange } from './exchange.ts'
 import type { Overload } from './observe/overload.ts'
@@ -22,6 +22,8 @@ export interface Gate {
   readonly take: Take | undefined
   readonly isMetricsPublic: boolean
   readonly tickets: TicketService
+  /** Whether a body that came with GET is ignored instead of refused. */
+  readonly ignoresBodyOfGet: boolean
 }
 
 /** Returns the route, or the response to a CORS preflight. */
@@ -46,6 +48,7 @@ export function admit(gate: Gate, exchange: Exchange): Bound | Reply {
     exchange.allow = allow
     throw new ServiceError('crud:MethodNotAllowed', `${template} supports only ${allow}`)
   }
+  if (!gate.ignoresBodyOfGet) refuseBodyOfGet(request, bound.route, byMethod['POST']?.route)
   exchange.bound = bound
   exchange.params = match.params
   // POST is the only writing method that a browser sends across origins without a preflight
@@ -56,6 +59,19 @@ export function admit(gate: Gate, exchange: Exchange): Bound | Reply {
   if (bound.route.tag !== 'service' && gate.overload.isOverloaded())
     throw new ServiceError('crud:Unavailable', 'too busy; try again in a second')
   return bound
+}
+
+/** Whoever sends a body expects it to matter: a find would return all documents in place of those of its query. */
+function refuseBodyOfGet(
+  request: IncomingMessage,
+  { method, query = [] }: Route,
+  post: Route | undefined,
+): void {
+  if (method !== 'GET' || !hasBody(request)) return
+  const isFind = query.some(({ name }) => name === 'Q')
+  const condition = isFind ? '; its condition is in the query string (Q or filter)' : ''
+  const instead = post?.isRead === true ? `${isFind ? ', or' : ';'} send the body with POST` : ''
+  throw new ServiceError('crud:InvalidRequest', `a ${request.method} has no body${condition}${instead}`)
 }
 
 /** Identifies the caller, unless the route is public. Returns a promise only where authentication is asynchronous. */

@@ -30,6 +30,11 @@ export function routesFor(compatibility: Compatibility | undefined): readonly Ro
   return compatibility === 'lightblue' ? replaced(ROUTES, LIGHTBLUE_ROUTES) : ROUTES
 }
 
+/** Programs written for Lightblue may send one. */
+export function ignoresBodyOfGet(compatibility: Compatibility | undefined): boolean {
+  return compatibility === 'lightblue'
+}
+
 /** Routes with the others in place of those that have the same address. */
 function replaced(routes: readonly Route[], others: readonly Route[]): readonly Route[] {
   const addressOf = ({ method, path }: Route): string => `${method} ${path}`

@@ -8,7 +8,7 @@ import { once } from '../base/memo.ts'
 import type { Dialect } from '../service/dialect.ts'
 import type { Service } from '../service/service.ts'
 import type { Gate } from './admission.ts'
-import { type Compatibility, dialectFor, routesFor } from './compatibility.ts'
+import { type Compatibility, dialectFor, ignoresBodyOfGet, routesFor } from './compatibility.ts'
 import { allowOrigins } from './cors.ts'
 import { docsPage } from './routes/docs-page.ts'
 import type { Bound } from './exchange.ts'
@@ -125,6 +125,7 @@ export function createListener(options: ServerOptions): Listener {
     take: rateLimit && limitRate(rateLimit),
     isMetricsPublic: options.isMetricsPublic ?? false,
     tickets: service.tickets,
+    ignoresBodyOfGet: ignoresBodyOfGet(options.compatibility),
     unmatched: metrics.meterOf('', UNMATCHED),
     inlineBodyBytes: options.threads?.inlineBodyBytes,
     threads,

@@ -6,12 +6,13 @@ import { parseDistinguishedName } from '../../auth/distinguished-name.ts'
 import { isArray, isObject } from '../../base/json/json.ts'
 import { isSafeUrl } from '../../auth/fetch-json.ts'
 import { hostKind } from '../../auth/loopback.ts'
-import type {
-  AuthSettings,
-  JwtSettings,
-  OidcSettings,
-  ProxyHeaders,
-  ProxySettings,
+import {
+  type AuthSettings,
+  type JwtSettings,
+  type OidcSettings,
+  type ProxyHeaders,
+  type ProxySettings,
+  SECRET_HEADER,
 } from '../../auth/settings.ts'
 import { ConfigError } from './config-error.ts'
 import { type ModeName, MODES } from './setting-shapes.ts'
@@ -132,7 +133,7 @@ function proxyFrom(pick: Reader): ProxySettings {
 function headersFrom(pick: Reader): ProxyHeaders {
   const entries = HEADERS.flatMap((name): [string, string][] => {
     const path = `auth.proxy.headers.${name}`
-    const header = pick.text(path) ?? (name === 'secret' ? 'Smalt-Proxy-Secret' : undefined)
+    const header = pick.text(path) ?? (name === 'secret' ? SECRET_HEADER : undefined)
     if (header === undefined) return []
     if (!/^[A-Za-z0-9-]+$/.test(header))
       throw new ConfigError(`${pick.nameOf(path)} must be the name of a header`)

@@ -38,7 +38,7 @@ export interface Route {
   readonly takesOtherParameters?: boolean
   /** Headers that it reads in addition to those of all routes. */
   readonly headers?: readonly QueryParameter[]
-  /** When absent, a body is ignored. */
+  /** When absent, a body is ignored, and refused with GET. */
   readonly body?: Content
   /** The same body in another media type. */
   readonly otherBody?: Content

@@ -75,6 +75,18 @@ for (const [rule, headers, who] of CASES) {
   })
 }
 
+test('proxy: its headers may begin as ours do, and others that do are refused', async () => {
+  const headers = { secret: 'smalt-proxy-secret', principal: 'smalt-user' }
+  await using server = await startAuthServer({ proxy: { secret: SECRET, addresses: [], headers } })
+  const identity = { 'Smalt-User': 'ann', 'Smalt-Proxy-Secret': SECRET }
+  assert.deepEqual(await server.who(identity), { principal: 'ann', roles: [] })
+  const answer = await server.ask('POST', '/data/find/country', {
+    headers: { ...identity, 'Smalt-Role': 'x' },
+  })
+  assert.equal(answer.status, 400)
+  assert.match(answer.text, /there is no header Smalt-Role; the credentials say who the caller is/)
+})
+
 const LISTED: readonly [addresses: readonly string[], who: object | number][] = [
   [['127.0.0.1'], ANN],
   [['127.0.0.0/8'], ANN],

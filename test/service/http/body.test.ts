@@ -168,7 +168,6 @@ test('content type: two of them are refused, the same one too', async () => {
 })
 
 for (const [method, path] of [
-  ['GET', FIND],
   ['DELETE', '/metadata/country'],
   ['PUT', '/metadata/country/1.0.0/disabled'],
 ] as const) {
@@ -195,3 +194,33 @@ test('body: a caller that leaves halfway is logged and harms nobody', async () =
 function headOf(method: string, path: string, length: number): string {
   return `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: ${length}\r\n\r\n`
 }
+
+const NO_BODY: readonly [method: string, path: string, message: RegExp][] = [
+  [
+    'GET',
+    '/data/find/country',
+    /a GET has no body; its condition is in the query string \(Q or filter\), or send the body with POST/,
+  ],
+  ['GET', '/data/search/country/byName', /a GET has no body; send the body with POST/],
+  ['GET', '/metadata', /a GET has no body"/],
+]
+for (const [method, path, message] of NO_BODY) {
+  test(`body: ${method} ${path} refuses one`, async () => {
+    const headers = { 'Content-Length': '2' }
+    const answer = await http.ask(method, path, { body: '{}', headers })
+    assert.equal(answer.status, 400)
+    assert.match(answer.text, message)
+    assert.match(answer.text, /crud:InvalidRequest/)
+    const head = await http.ask('HEAD', path, { body: '{}', headers })
+    assert.equal(head.status, 400)
+  })
+}
+
+test('body: GET refuses one without a length', async () => {
+  const head = `GET ${FIND} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n`
+  assert.match(await http.raw(head, '2\r\n{}\r\n0\r\n\r\n'), /^HTTP\/1\.1 400 /)
+})
+
+test('body: GET with the length 0 has none', async () => {
+  assert.equal((await http.ask('GET', FIND, { headers: { 'Content-Length': '0' } })).status, 200)
+})

@@ -58,6 +58,19 @@ test('text that is not ASCII: has the length of its bytes', async () => {
   assert.equal(headers['content-length'], String(Buffer.byteLength(text)))
 })
 
+test('headers: a misspelt one of ours is refused', async () => {
+  const role = await http.ask('GET', '/metadata', { headers: { 'smalt-role': 'hr' } })
+  assert.equal(role.status, 400)
+  assert.match(role.text, /there is no header smalt-role; did you mean Smalt-Roles\?/)
+  const other = await http.ask('GET', '/metadata', { headers: { 'Smalt-Tenant': 'x' } })
+  assert.match(
+    other.text,
+    /there is no header Smalt-Tenant; known are Smalt-Roles, Smalt-Principal, Smalt-Claims/,
+  )
+  assert.equal((await http.ask('GET', '/metadata', { headers: { 'Smalt-Roles': 'hr' } })).status, 200)
+  assert.equal((await http.ask('GET', '/metadata', { headers: { Smalting: 'x' } })).status, 200)
+})
+
 const HOSTS: readonly [rule: string, lines: string, status: number][] = [
   ['none is 400', '', 400],
   ['an empty one is 400', 'Host:\r\n', 400],

@@ -40,6 +40,12 @@ async function open(): Promise<TestServer> {
 }
 
 onEveryStore(() => {
+  test('find: a body of GET is ignored', async () => {
+    await using server = await open()
+    const answer = await server.ask('GET', '/data/find/thing', { body: {} })
+    assert.equal(answer.status, 200, answer.text)
+  })
+
   test('metadata: names of backends and datasources come back as written, and can be written again', async () => {
     await using server = await open()
     for (const datastore of [
