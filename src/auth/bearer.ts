@@ -23,7 +23,12 @@ export function bearerMode({ tokens, jwt, acceptsBasic = false }: BearerModes): 
     const [, token] = BEARER.exec(soleHeader(request, 'authorization') ?? '') ?? []
     if (token === undefined) throw unauthenticated('the header Authorization must be "Bearer" and a token')
     const mode = token.startsWith('smalt_') ? tokens : jwt
-    if (!mode) throw unauthenticated('tokens of this kind are not accepted here')
+    if (!mode) {
+      const accepted = tokens
+        ? 'tokens of smalt token add are, which begin with smalt_'
+        : 'JSON Web Tokens are'
+      throw unauthenticated(`tokens of this kind are not accepted here; ${accepted}`)
+    }
     return mode(token)
   }
 }

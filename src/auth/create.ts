@@ -19,6 +19,8 @@ export async function createAuthentication(
   const open = settings.isOpen ? openMode(origins, checkHeaders) : undefined
   const modes = await loadModes(settings, onProblem)
   if (modes.length === 0 && open) return open
+  const takesBearer = settings.tokens !== undefined || settings.jwt !== undefined
+  const missing = `this needs credentials${takesBearer ? ': send the header Authorization: Bearer TOKEN' : ''}`
   const authenticated = new WeakSet<Caller>()
   const markAuthenticated = (caller: Caller): Caller => {
     authenticated.add(caller)
@@ -32,7 +34,7 @@ export async function createAuthentication(
       if (caller !== undefined) return markAuthenticated(caller)
     }
     if (open) return open.callerOf(request)
-    throw unauthenticated('this needs credentials')
+    throw unauthenticated(missing)
   }
   return {
     isOpen: settings.isOpen,

@@ -37,7 +37,7 @@ export function admit(gate: Gate, exchange: Exchange): Bound | Reply {
   gate.auth.admit(request)
   exchange.cors = gate.cors(request)
   const match = gate.router(path)
-  if (!match) throw new ServiceError('crud:UnknownRoute', 'there is nothing at this path; see /docs')
+  if (!match) throw new ServiceError('crud:UnknownRoute', `there is nothing at this path; ${placesFor(path)}`)
   const { allow, template, byMethod } = match.resource
   // "/data" may be percent-encoded
   exchange.isData = isDataPath(template)
@@ -46,7 +46,9 @@ export function admit(gate: Gate, exchange: Exchange): Bound | Reply {
     if (exchange.cors.includes('Access-Control-Allow-Origin') && isPreflight(request))
       return preflightReply(allow)
     exchange.allow = allow
-    throw new ServiceError('crud:MethodNotAllowed', `${template} supports only ${allow}`)
+    // a misspelt operation matches this path as the name of an entity
+    const places = template.startsWith('/data/{entity}') ? `; ${placesFor(template)}` : ''
+    throw new ServiceError('crud:MethodNotAllowed', `${template} supports only ${allow}${places}`)
   }
   if (!gate.ignoresBodyOfGet) refuseBodyOfGet(request, bound.route, byMethod['POST']?.route)
   exchange.bound = bound
@@ -59,6 +61,11 @@ export function admit(gate: Gate, exchange: Exchange): Bound | Reply {
   if (bound.route.tag !== 'service' && gate.overload.isOverloaded())
     throw new ServiceError('crud:Unavailable', 'too busy; try again in a second')
   return bound
+}
+
+function placesFor(path: string): string {
+  const operations = 'operations are at /data/find/{entity}, /data/insert/{entity}, …; '
+  return `${isDataPath(path) ? operations : ''}see /docs`
 }
 
 /** Whoever sends a body expects it to matter: a find would return all documents in place of those of its query. */

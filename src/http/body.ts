@@ -13,6 +13,10 @@ export function checkBodyHeaders(request: IncomingMessage, limits: Limits): void
   const { 'content-type': type, 'content-length': length } = request.headers
   if (hasBody(request)) requireJsonAcrossOrigins(request)
   if (type !== undefined && !isJson(type) && !(request.method === 'PATCH' && isMergePatch(type))) {
+    if (request.method === 'PATCH' && JSON_PATCH.test(type))
+      throw unsupported(
+        'JSON Patch is not supported; send a JSON Merge Patch as application/merge-patch+json',
+      )
     throw unsupported('send the body as application/json (with curl: --json instead of -d)')
   }
   checkEncoding(request)
@@ -132,6 +136,8 @@ function isJson(type: string): boolean {
 }
 
 const MERGE_PATCH = /^\s*application\/merge-patch\+json\s*(?:;.*)?$/i
+
+const JSON_PATCH = /^\s*application\/json-patch\+json\s*(?:;.*)?$/i
 
 function isMergePatch(type: string): boolean {
   return MERGE_PATCH.test(type)

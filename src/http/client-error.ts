@@ -72,6 +72,11 @@ const MALFORMED: Answer = ['400 Bad Request', 'crud:InvalidRequest', 'this is no
 
 const ANSWERS: Readonly<Partial<Record<string, Answer>>> = {
   CONNECT: ['400 Bad Request', 'crud:InvalidRequest', 'CONNECT is for proxies, and this service is none'],
+  HPE_INVALID_URL: [
+    '400 Bad Request',
+    'crud:InvalidRequest',
+    'the address contains a character that must be percent-encoded, such as %C3%BC for ü',
+  ],
   HPE_HEADER_OVERFLOW: [
     '431 Request Header Fields Too Large',
     'crud:InvalidRequest',

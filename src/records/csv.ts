@@ -2,7 +2,7 @@
 import type { CastingContext, CsvError } from 'csv-parse'
 import { Readable } from 'node:stream'
 import type { Json } from '../base/json/json.ts'
-import { parseJson } from '../base/json/parse-json.ts'
+import { aboutText, parseJson } from '../base/json/parse-json.ts'
 import { type Column, ColumnError, columnFrom, columnsFrom, setAt } from './columns.ts'
 import { detectDelimiter } from './delimiter.ts'
 import {
@@ -248,8 +248,6 @@ function valueOf(
   try {
     return parseJson(cell, maxDepth)
   } catch (error) {
-    return new ColumnError(
-      `the cell "${name}" is not valid JSON: ${(error as Error).message.replace('the body', 'it')}`,
-    )
+    return new ColumnError(aboutText(error as Error, `the cell "${name}"`))
   }
 }

@@ -37,7 +37,47 @@ function parse(text: string, needsDigits: boolean): Json {
     return parseText(text, needsDigits)
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
-    throw invalid(`the body is not valid JSON ${positionOf(error.message, text)}`)
+    throw invalid(`${NOT_VALID} ${positionOf(error.message, text)}${reasonOf(text)}`)
+  }
+}
+
+const NOT_VALID = 'the body is not valid JSON'
+
+/** The message of a refusal, about a JSON text that is not a body. */
+export function aboutText({ message }: Error, what: string): string {
+  if (message.startsWith(NOT_VALID)) return message.replace('the body', what)
+  return `${what} is not valid JSON: ${message.replace('the body', 'it')}`
+}
+
+/** V8's message quotes the body, so it only selects one of ours. */
+function reasonOf(text: string): string {
+  const message = engineMessage(text)
+  const reason = REASONS.find(([beginning]) => message.startsWith(beginning))?.[1]
+  return reason === undefined ? '' : `: ${reason}`
+}
+
+const REASONS: readonly (readonly [beginning: string, reason: string])[] = [
+  ['Expected property name', 'expected a name in double quotes'],
+  ['Expected double-quoted property name', 'expected a name in double quotes'],
+  ["Expected ':'", 'expected a colon'],
+  ["Expected ',' or '}'", 'expected a comma or a closing brace'],
+  ["Expected ',' or ']'", 'expected a comma or a closing bracket'],
+  ['Unexpected end', 'it ends too early'],
+  ['Unterminated string', 'a text has no closing quote'],
+  ['Bad control character', 'a text contains a line break or another character that must be escaped'],
+  ['Bad escaped character', 'a text contains an escape that JSON does not have'],
+  ['Bad Unicode escape', 'a text contains an escape that JSON does not have'],
+  ['Unexpected non-whitespace', 'something follows the value'],
+  ['Unexpected number', 'a number must not begin with 0'],
+  ['Unexpected token', 'expected a value'],
+]
+
+function engineMessage(text: string): string {
+  try {
+    JSON.parse(text)
+    return ''
+  } catch (error) {
+    return (error as Error).message
   }
 }
 

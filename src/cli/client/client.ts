@@ -4,7 +4,7 @@ import { parseJson } from '../../base/json/parse-json.ts'
 import type { Environment } from '../config/settings.ts'
 import { EXIT, Exit } from '../exit.ts'
 import { type ConnectionFlags, connectionFrom } from './connection.ts'
-import { failureOf } from './failure.ts'
+import { RefusedRequest, failureOf } from './failure.ts'
 
 export interface Client {
   readonly base: string
@@ -48,7 +48,11 @@ export function createClient(flags: ConnectionFlags, environment: Environment): 
       throw unreachable(base, error)
     })
     if (response.status === 200) return response
-    throw failureOf(base, response.status, documentIn(base, await textOf(base, response)))
+    const failure = failureOf(base, response.status, documentIn(base, await textOf(base, response)))
+    // the service asks for a header; here a variable or an option makes it
+    if (response.status === 401 && !Object.hasOwn(headers, 'authorization'))
+      throw new RefusedRequest(401, `${failure.message}; set SMALT_TOKEN, or --token`)
+    throw failure
   }
 
   return {

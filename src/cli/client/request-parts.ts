@@ -1,6 +1,6 @@
 /** Parts of a request as the command line spells them: filter, sort, fields, target. */
 import type { Json, JsonObject } from '../../base/json/json.ts'
-import { parseJson } from '../../base/json/parse-json.ts'
+import { aboutText, parseJson } from '../../base/json/parse-json.ts'
 import { usageError } from '../usage-error.ts'
 
 const MAX_DEPTH = 64
@@ -47,7 +47,7 @@ export function jsonFrom(text: string, what: string): Json {
   try {
     return parseJson(text, MAX_DEPTH)
   } catch (error) {
-    throw usageError(`${what} is not valid JSON: ${(error as Error).message.replace('the body', 'it')}`)
+    throw usageError(aboutText(error as Error, what))
   }
 }
 

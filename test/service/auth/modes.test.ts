@@ -83,3 +83,20 @@ test('modes: credentials that no mode accepts are 401 with a message', async () 
   assert.equal(await only.who(bearer(token)), 401)
   assert.deepEqual(await only.who({ ...PROXY_HEADERS, ...bearer('x') }), { principal: 'by proxy', roles: [] })
 })
+
+test('modes: a 401 says what to send, where a token is accepted', async () => {
+  const message = async (each: AuthServer, headers: Headers) =>
+    (await each.ask('POST', '/data/find/country', { headers })).json.errors[0].msg
+  assert.equal(
+    await message(server, {}),
+    'this needs credentials: send the header Authorization: Bearer TOKEN',
+  )
+  await using byProxy = await startAuthServer({ proxy: PROXY })
+  assert.equal(await message(byProxy, {}), 'this needs credentials')
+  const file = folder.path('tokens.json')
+  await using byToken = await startAuthServer({ tokens: { file } })
+  assert.equal(
+    await message(byToken, bearer(jwt)),
+    'tokens of this kind are not accepted here; tokens of smalt token add are, which begin with smalt_',
+  )
+})

@@ -224,3 +224,10 @@ test('body: GET refuses one without a length', async () => {
 test('body: GET with the length 0 has none', async () => {
   assert.equal((await http.ask('GET', FIND, { headers: { 'Content-Length': '0' } })).status, 200)
 })
+
+test('body: PATCH names the kind of patch', async () => {
+  const headers = { 'Content-Type': 'application/json-patch+json' }
+  const answer = await http.ask('PATCH', '/documents/country/1', { body: '[]', headers })
+  assert.equal(answer.status, 415)
+  assert.match(answer.text, /JSON Patch is not supported; send a JSON Merge Patch/)
+})

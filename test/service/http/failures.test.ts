@@ -40,6 +40,21 @@ test('unavailable: every 503 says when to try again', async () => {
   assert.equal(answer.headers['retry-after'], '1')
 })
 
+test('address: a character that is not encoded is named as such', async () => {
+  const text = await http.raw('GET /data/find/zürich HTTP/1.1\r\nHost: localhost\r\n\r\n')
+  assert.match(text, /^HTTP\/1\.1 400 [^]*the address contains a character that must be percent-encoded/)
+})
+
+test('address: a misspelt operation is told where operations are', async () => {
+  const misspelt = await http.ask('GET', '/data/fnd/employee')
+  assert.equal(misspelt.status, 405)
+  assert.match(misspelt.text, /supports only PUT; operations are at \/data\/find\/\{entity\}, .*; see \/docs/)
+  const unknown = await http.ask('GET', '/data/fnd/employee/1.0.0')
+  assert.equal(unknown.status, 404)
+  assert.match(unknown.text, /nothing at this path; operations are at \/data\/find\/\{entity\}/)
+  assert.doesNotMatch((await http.ask('GET', '/nothing')).text, /operations/)
+})
+
 for (const [method, path] of [
   ['POST', '/data/find/broken'],
   ['GET', '/metadata/broken'],

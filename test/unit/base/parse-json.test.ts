@@ -13,9 +13,34 @@ import { parseJson } from '../../../src/base/json/parse-json.ts'
 fc.configureGlobal({ seed: SEED })
 
 const REFUSED: readonly (readonly [rule: string, text: string, code: Code, message: RegExp])[] = [
-  ['text that is not JSON', '{"a":}', 'crud:InvalidRequest', /not valid JSON/],
-  ['an empty text', '', 'crud:InvalidRequest', /not valid JSON/],
-  ['something after the value', '{} {}', 'crud:InvalidRequest', /not valid JSON/],
+  [
+    'text that is not JSON',
+    '{"a":}',
+    'crud:InvalidRequest',
+    /not valid JSON at position 5: expected a value$/,
+  ],
+  ['an empty text', '', 'crud:InvalidRequest', /not valid JSON .*: it ends too early$/],
+  ['something after the value', '{} {}', 'crud:InvalidRequest', /position 3.*: something follows the value$/],
+  ['a name without quotes', '{a:1}', 'crud:InvalidRequest', /: expected a name in double quotes$/],
+  ['a trailing comma', '{"a":1,}', 'crud:InvalidRequest', /: expected a name in double quotes$/],
+  ['no colon', '{"a" 1}', 'crud:InvalidRequest', /: expected a colon$/],
+  ['no comma', '{"a":1 "b":2}', 'crud:InvalidRequest', /: expected a comma or a closing brace$/],
+  ['no comma in an array', '[1 2]', 'crud:InvalidRequest', /: expected a comma or a closing bracket$/],
+  [
+    'no comma, after raw digits',
+    '[1.10 2]',
+    'crud:InvalidRequest',
+    /: expected a comma or a closing bracket$/,
+  ],
+  ['a text without end', '{"a":"x', 'crud:InvalidRequest', /: a text has no closing quote$/],
+  ['a line break in a text', '"a\nb"', 'crud:InvalidRequest', /: a text contains a line break/],
+  [
+    'an unknown escape',
+    '"\\x"',
+    'crud:InvalidRequest',
+    /: a text contains an escape that JSON does not have$/,
+  ],
+  ['a leading zero', '{"a":01}', 'crud:InvalidRequest', /: a number must not begin with 0$/],
   ['a duplicate key', '{"a":1,"a":2}', 'crud:InvalidRequest', /twice.*\(at \/a\)$/],
   [
     'a duplicate key in a nested object',
