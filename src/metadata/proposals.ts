@@ -154,7 +154,7 @@ export function checkRemovable(entity: Entity | undefined, name: string): Entity
   const removed = known(entity, name)
   for (const [version, { heading }] of removed.versions) {
     if (heading().status.value === 'disabled') continue
-    const problem = `${name} cannot be removed while its version ${version} is not disabled`
+    const problem = `${name} cannot be removed while its version ${version} is not disabled; PUT /metadata/${name}/${version}/disabled disables it`
     throw new ServiceError('metadata:CannotDeleteEntity', problem)
   }
   return removed

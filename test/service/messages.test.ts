@@ -179,6 +179,26 @@ onEveryStore(() => {
     [{ projections: PROJECTION }, 'crud:InvalidRequest', /did you mean "projection"\?/],
     [{ projection: PROJECTION, sort: 'n' }, 'query-api:InvalidSort', /such as \{"name": "\$asc"\}/],
     [{ projection: PROJECTION, where: {} }, 'crud:InvalidRequest', /as "query"/],
+    [
+      { query: { city: 'Bern' }, projection: PROJECTION },
+      'query-api:InvalidQuery',
+      /, such as \{"field": "city", "op": "=", "rvalue": "Bern"\} \(at \/query\)$/,
+    ],
+    [{ query: [], projection: PROJECTION }, 'query-api:InvalidQuery', /must be an object, such as \{"field"/],
+    [{ projection: '*' }, 'query-api:InvalidProjection', /an array of objects, such as \{"field": "\*"\}/],
+    [
+      { projection: ['n'] },
+      'query-api:InvalidProjection',
+      /such as \{"field": "\*"\} \(at \/projection\/0\)$/,
+    ],
+    [{}, 'store-crud:NullProjection', /"projection" must name the fields to return, such as/],
+    [
+      compare('city', ['Bern']),
+      'metadata:IncompatibleValue',
+      /; for several values: "op": "\$in", "values": \[…\] \(at \/query\/rvalue\)$/,
+    ],
+    [compare('citi', 'Bern'), 'metadata:InvalidFieldReference', /^there is no field "citi" \(at/],
+    [{ projection: PROJECTION, asOf: 'x' }, 'crud:InvalidRequest', /^"asOf" is a date such as/],
   ]
 
   test('find: a refusal says what a right value looks like', async () => {
@@ -187,6 +207,15 @@ onEveryStore(() => {
       const { errorCode, msg } = errorOf(await tester.find(tester.entity, body))
       assert.equal(errorCode, code)
       assert.match(msg, message)
+    }
+  })
+
+  test('insert, save: a document that is not in "data" is told to go there', async () => {
+    await using tester = await open()
+    const { data } = tester.service
+    for (const operation of ['insert', 'save'] as const) {
+      const response = await data[operation](ADMIN, { entity: tester.entity }, { name: 'x' })
+      assert.match(errorOf(response).msg, /"name"; put the document into "data", such as \{"data": \{…\}\}/)
     }
   })
 

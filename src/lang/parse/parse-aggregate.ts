@@ -26,7 +26,7 @@ export function parseAggregation(request: JsonObject, bounds: Bounds): Aggregati
   const keys = isGiven(groupBy) ? parseKeys(groupBy) : []
   const computed = isGiven(values) ? parseValues(values) : []
   if (keys.length + computed.length === 0) {
-    throw invalid('say in "groupBy" what to group by, or in "values" what to compute', '')
+    throw invalid('"groupBy" must name the fields to group by, or "values" the values to compute', '')
   }
   requireDistinctNames([...keys, ...computed], keys.length)
   return {

@@ -1,5 +1,5 @@
 /** Parses JSON into `Projection<Named>`. */
-import { type Json, type JsonObject, isArray, pointer } from '../../base/json/json.ts'
+import { type Json, type JsonObject, isArray, isObject, pointer } from '../../base/json/json.ts'
 import { DEFAULT_LIMITS } from '../../base/limits.ts'
 import { type Path, parsePath, printPath } from '../../base/path.ts'
 import { type Bounds, budgetIn, countItems } from '../budget.ts'
@@ -21,7 +21,11 @@ const FIELD_KEYS = ['field', 'include', 'recursive']
 const ARRAY_KEYS = [...FIELD_KEYS, 'match', 'range', 'projection', 'project', 'sort']
 
 function parseItem(value: Json, at: string, bounds: Bounds): ProjectionItem<Named> {
-  const item = read.object(value, at, 'a projection')
+  if (!isObject(value)) {
+    const message = 'a projection must be an object or an array of objects, such as {"field": "*"}'
+    throw read.refuse(message, at)
+  }
+  const item = value
   read.onlyKeys(item, ARRAY_KEYS, at)
   const path = read.text(item, 'field', at)
   const pattern = foldPattern(parsePath(path, pointer(at, 'field')))

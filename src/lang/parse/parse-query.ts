@@ -1,6 +1,6 @@
 /** Parses JSON into `Query<Named>`. Unknown keys, operators and shapes are refused with a JSON pointer. */
 import { ServiceError } from '../../base/errors.ts'
-import { type Json, type JsonObject, pointer } from '../../base/json/json.ts'
+import { type Json, type JsonObject, isObject, pointer } from '../../base/json/json.ts'
 import { NO_FLAGS, type PatternFlags, compilePattern } from '../../base/pattern.ts'
 import { patternSize } from '../../base/pattern-size.ts'
 import { decoders, refuseWith } from '../../base/json/decode.ts'
@@ -16,15 +16,18 @@ export function parseQuery(value: Json, at: string, bounds: Bounds): Query<Named
   return parse(value, at, budgetIn(bounds))
 }
 
+const EXAMPLE = '{"field": "city", "op": "=", "rvalue": "Bern"}'
+
 function parse(value: Json, at: string, budget: Budget): Query<Named> {
   countNode(budget, at)
-  const query = read.object(value, at, 'a query')
+  if (!isObject(value)) throw read.refuse(`a query must be an object, such as ${EXAMPLE}`, at)
+  const query = value
   const logical = Object.keys(query).find((key) => Object.hasOwn(LOGICAL, key))
   if (logical !== undefined) return parseLogical(query, logical, at, budget)
   if (Object.hasOwn(query, 'field')) return parseFieldQuery(query, at, budget)
   if (Object.hasOwn(query, 'array')) return parseArrayQuery(query, at, budget)
   if (Object.hasOwn(query, 'text')) return parseText(query, at, budget)
-  throw read.refuse('a query needs "field", "array", "text", "$and", "$or" or "$not"', at)
+  throw read.refuse(`a query needs "field", "array", "text", "$and", "$or" or "$not", such as ${EXAMPLE}`, at)
 }
 
 const LOGICAL: Readonly<Record<string, 'and' | 'or' | 'not'>> = {

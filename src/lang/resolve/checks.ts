@@ -1,6 +1,6 @@
 /** Checks that a resolved field fits its clause. Error messages name the field as the request does. */
 import { ServiceError } from '../../base/errors.ts'
-import type { Json } from '../../base/json/json.ts'
+import { type Json, isArray } from '../../base/json/json.ts'
 import type { ArrayField } from '../../schema/field.ts'
 import { type ListOperand, type Operand, isParameter } from '../operand.ts'
 import { isNow, requestTimeOf } from '../../schema/request-time.ts'
@@ -8,16 +8,34 @@ import { LOOKS_LIKE, type ValueType } from '../../schema/types.ts'
 import type { FieldRef, Scope } from './scope.ts'
 
 export function castValues(values: readonly Json[], ref: FieldRef, at: string): readonly Json[] {
-  return values.map((value) => (value === null ? null : castValue(value, ref, at)))
+  const place = { at, key: 'values' } as const
+  return values.map((value) => (value === null ? null : cast(value, ref, place)))
 }
 
 export function castValue(value: Json, ref: FieldRef, at: string): Json {
+  return cast(value, ref, { at })
+}
+
+interface Place {
+  /** Where the field is named. */
+  readonly at: string
+  /** The member of the query that has the value; absent if the place is that of the value. */
+  readonly key?: 'rvalue' | 'values'
+}
+
+function cast(value: Json, ref: FieldRef, { at, key }: Place): Json {
   const type = comparedType(ref, at)
-  const cast = type.cast(value)
-  if (cast !== undefined) return cast
+  const stored = type.cast(value)
+  if (stored !== undefined) return stored
   if (isNow(value) && type.name === 'date' && requestTimeOf(value) === undefined) throw noRequestTime(ref, at)
-  const message = `"${ref.path}" is of type ${type.name}; compare it with ${LOOKS_LIKE[type.name]}`
-  throw new ServiceError('metadata:IncompatibleValue', message, { at, context: ref.path })
+  const several = isArray(value) && key === 'rvalue' ? '; for several values: "op": "$in", "values": […]' : ''
+  const message = `"${ref.path}" is of type ${type.name}; compare it with ${LOOKS_LIKE[type.name]}${several}`
+  throw new ServiceError('metadata:IncompatibleValue', message, { at: beside(at, key), context: ref.path })
+}
+
+/** A filter has lines and columns in place of pointers, and stays at its field. */
+function beside(at: string, key: Place['key']): string {
+  return key === undefined ? at : at.replace(/\/(?:field|array)$/, `/${key}`)
 }
 
 /** A query in metadata is read without a request, so there is no time that `$now` could stand for. */
@@ -28,7 +46,9 @@ function noRequestTime({ path }: FieldRef, at: string): ServiceError {
 
 /** A parameter has no value yet, so it records the type to which its arguments are cast. */
 export function castOperand(operand: Operand, ref: FieldRef, at: string): Operand {
-  return isParameter(operand) ? { ...operand, type: comparedType(ref, at) } : castValue(operand, ref, at)
+  return isParameter(operand)
+    ? { ...operand, type: comparedType(ref, at) }
+    : cast(operand, ref, { at, key: 'rvalue' })
 }
 
 export function castList(operand: ListOperand, ref: FieldRef, at: string): ListOperand {

@@ -310,7 +310,7 @@ function stepInto(field: Field, step: Step, named: Named): Field {
   if (child) return child
   throw new ServiceError(
     'metadata:InvalidFieldReference',
-    `"${named.path}": there is no field "${step}"`,
+    named.path === step ? `there is no field "${step}"` : `"${named.path}": there is no field "${step}"`,
     place,
   )
 }

@@ -1,8 +1,8 @@
 /** Parses the access lists of metadata documents. */
-import { type Json, type JsonObject, isObject, pointer } from '../../base/json/json.ts'
+import { type Json, type JsonObject, isArray, isObject, pointer } from '../../base/json/json.ts'
 import type { AccessEntry, RoleList } from '../../schema/field.ts'
 import type { EntityOperation } from '../../schema/schema.ts'
-import { fault, listAt, objectAt, textAt } from './decode.ts'
+import { fault, objectAt, textAt } from './decode.ts'
 import type { FieldAccess } from './field-document.ts'
 
 export type EntityAccess = Readonly<Record<EntityOperation, RoleList>>
@@ -47,10 +47,15 @@ function parseLists(
     }
     lists.set(
       operation,
-      listAt(list, place).map((entry, i) => parseEntry(entry, pointer(place, i))),
+      entriesAt(list, place).map((entry, i) => parseEntry(entry, pointer(place, i))),
     )
   }
   return lists
+}
+
+function entriesAt(list: Json, at: string): readonly Json[] {
+  if (isArray(list)) return list
+  throw fault('metadata:IllFormedMetadata', 'an array is expected here, such as ["anyone"]', at)
 }
 
 /** A role, or a role with a row rule; `check-rules.ts` checks the rule itself. */

@@ -80,6 +80,6 @@ function withoutEffect(response: DataResponse): DataResponse {
 }
 
 function rolledBack(): DataResponse {
-  const message = 'taken back, or not begun, because another entry of the bulk failed'
+  const message = 'rolled back, or not started, because another entry of the bulk failed'
   return failed(new ServiceError('crud:Rolledback', message, { context: 'bulk' }))
 }

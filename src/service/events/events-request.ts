@@ -93,8 +93,9 @@ function wholeNumber(given: Given, name: Parameter, range: Range): number | unde
 function numberIn(text: string, name: string, { least, most }: Range): number {
   const number = /^\d{1,16}$/.test(text) ? Number(text) : NaN
   if (number >= least && number <= most) return number
+  const origin = name === 'Last-Event-ID' ? 'the id of an earlier event' : 'the "next" of an earlier response'
   throw invalid(
-    `"${name}" must be a whole number ${most === MOST ? 'as an answer gave it' : `from ${least} to ${most}`}`,
+    `"${name}" must be ${most === MOST ? `${origin}, such as 42` : `a whole number from ${least} to ${most}`}`,
   )
 }
 

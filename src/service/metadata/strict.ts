@@ -6,6 +6,7 @@ import {
   type UnknownKey,
   unknownInInfo,
   unknownInSchema,
+  withFate,
 } from '../../metadata/lint/ineffective/unknown-key.ts'
 
 interface Sent {
@@ -24,7 +25,7 @@ export function refuseUnknownKeys({ info, schema }: Sent, { within = '', isPart 
   const [first] = info ? unknownInInfo(info) : []
   const found: UnknownKey | undefined = first ?? (schema && unknownInSchema(schema).next().value) ?? undefined
   if (!found) return
-  const problem = `${found.intent}; without "strict" it would be kept`
+  const problem = withFate(found.intent, 'without "strict" it would be kept')
   const at = isPart ? found.at.replace(/^\/[a-zA-Z]+/, '') : found.at
   throw new ServiceError('metadata:IllFormedMetadata', problem, { at: `${within}${at}` })
 }

@@ -7,7 +7,7 @@ export function readAsOf(text: string, at: string): number {
   const moment = timestampOfDate(text) ?? timestampOfVersion(text)
   if (moment !== undefined) return moment
   const message =
-    'a moment is a date such as 2026-01-02T03:04:05.678Z, to the microsecond at most, or a documentVersion'
+    '"asOf" is a date such as 2026-01-02T03:04:05.678Z, to the microsecond at most, or a documentVersion'
   throw new ServiceError('crud:InvalidRequest', message, { at })
 }
 

@@ -65,7 +65,7 @@ const DECISIVE: Readonly<Record<string, readonly Operation[]>> = {
 export function readEnvelope(body: Json | undefined, target: Target, operation: Operation): Envelope {
   const request = body === undefined ? {} : body
   if (!isObject(request)) throw new ServiceError('crud:InvalidRequest', 'the body must be a JSON object')
-  if (!isEnvelope(request)) refuseMembers(request)
+  if (!isEnvelope(request)) refuseMembers(request, operation)
   refuseForeign(request, operation)
   const paged = readPage(request)
   return {
@@ -79,9 +79,12 @@ export function readEnvelope(body: Json | undefined, target: Target, operation: 
 }
 
 /** Unknown keys are checked first: a misspelt key explains more than a wrong value beside it. */
-function refuseMembers(request: JsonObject): void {
+function refuseMembers(request: JsonObject, operation: Operation): void {
   const unknown = Object.keys(request).find((key) => !Object.hasOwn(parts, key))
-  if (unknown !== undefined) throw invalid(unknownKey(unknown), pointer('', unknown))
+  if (unknown !== undefined) {
+    const isDocument = DECISIVE['data']!.includes(operation) && !Object.hasOwn(request, 'data')
+    throw invalid(isDocument ? unwrapped(unknown) : unknownKey(unknown), pointer('', unknown))
+  }
   checkMembers(request)
 }
 
@@ -97,6 +100,11 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   fields: 'send the fields as "projection"',
   select: 'send the fields as "projection"',
   orderBy: 'send the order as "sort"',
+}
+
+/** The body is probably the document itself. */
+function unwrapped(key: string): string {
+  return `no operation knows the key "${key}"; put the document into "data", such as {"data": {…}}`
 }
 
 function unknownKey(key: string): string {

@@ -62,7 +62,10 @@ export function readFind(body: Json | undefined, target: Target, deps: Reading):
   const budget = budgetOf(target, deps)
   const projection = readProjection(envelope.body, budget)
   if (projection.length === 0) {
-    throw new ServiceError('store-crud:NullProjection', 'say in "projection" which fields to return')
+    throw new ServiceError(
+      'store-crud:NullProjection',
+      '"projection" must name the fields to return, such as {"field": "*"}',
+    )
   }
   const { sort, asOf } = envelope.body
   const query = readQuery(envelope.body, budget)
@@ -148,7 +151,7 @@ function readSelection(envelope: Envelope, budget: Budget): DeleteRequest {
   if (!query) {
     throw new ServiceError(
       'store-crud:NullQuery',
-      'say in "query" or "filter" which documents; {"$and":[]} and "true" mean all of them',
+      '"query" or "filter" must select the documents; {"$and": []} and "true" select all of them',
     )
   }
   return { ...envelope, query, ...readCondition(envelope.body) }
@@ -159,7 +162,11 @@ export function readUpdate(body: Json | undefined, target: Target, deps: Reading
   const request = readSelection(readEnvelope(body, target, 'update'), budget)
   const { update } = request.body
   if (!isPresent(update)) {
-    throw new ServiceError('query-api:InvalidUpdate', 'say in "update" what to change', { at: '/update' })
+    throw new ServiceError(
+      'query-api:InvalidUpdate',
+      '"update" must name what to change, such as {"$set": {"city": "Bern"}}',
+      { at: '/update' },
+    )
   }
   return {
     ...request,

@@ -98,7 +98,7 @@ function takenBack(entry: Entry): Entry {
   if (entry.faults.length > 0) return entry
   const fault = new ServiceError(
     'crud:Rolledback',
-    'taken back because another document of the request failed',
+    'rolled back because another document of the request failed',
   )
   return { ...entry, faults: [fault] }
 }

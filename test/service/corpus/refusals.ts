@@ -15,13 +15,13 @@ export const REFUSALS: readonly Refusal[] = [
     'a literal of another type',
     '{"field":"i","op":"=","rvalue":"abc"}',
     'metadata:IncompatibleValue',
-    '/field',
+    '/rvalue',
   ),
   query(
     'a fraction for an integer',
     '{"field":"i","op":">=","rvalue":3.9}',
     'metadata:IncompatibleValue',
-    '/field',
+    '/rvalue',
   ),
   query(
     'an integer beyond 64 bits',
@@ -37,7 +37,18 @@ export const REFUSALS: readonly Refusal[] = [
     'metadata:IncompatibleValue',
   ),
   query('an object for a string', '{"field":"s","op":"=","rvalue":{}}', 'metadata:IncompatibleValue'),
-  query('one bad value in a list', '{"field":"i","op":"$in","values":[1,"x"]}', 'metadata:IncompatibleValue'),
+  query(
+    'an array for a string',
+    '{"field":"s","op":"=","rvalue":["x"]}',
+    'metadata:IncompatibleValue',
+    '/rvalue',
+  ),
+  query(
+    'one bad value in a list',
+    '{"field":"i","op":"$in","values":[1,"x"]}',
+    'metadata:IncompatibleValue',
+    '/values',
+  ),
   query(
     'an unknown field',
     '{"field":"nope","op":"=","rvalue":1}',

@@ -42,7 +42,7 @@ onEveryStore(() => {
     await using server = await startTestServer()
     await fill(server)
     const active = await server.ask('DELETE', '/metadata/thing?documents=delete')
-    assert.match(active.text, /is not disabled/)
+    assert.match(active.text, /is not disabled; PUT \/metadata\/thing\/1\.0\.0\/disabled disables it/)
     await disable(server)
     const before = await dumpOf(server.location)
     const { status, json } = await server.ask('DELETE', '/metadata/thing')

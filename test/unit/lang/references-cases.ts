@@ -180,7 +180,7 @@ export const REFUSALS: readonly (readonly [rule: string, query: Json, code: Code
   ['a joined document with a value', is('orders.*', 'o1'), INVALID, '/field'],
   ['< with a reference', { field: 'orders', op: '<', rvalue: null }, INVALID, '/rvalue'],
   ['a regex on a number of documents', { field: 'orders#', regex: '1' }, INVALID, '/field'],
-  ['a text for a number of documents', is('orders#', 'two'), 'metadata:IncompatibleValue', '/field'],
+  ['a text for a number of documents', is('orders#', 'two'), 'metadata:IncompatibleValue', '/rvalue'],
   ['a field compared with a reference', fields('name', '=', 'orders'), INVALID, '/rfield'],
   ['a field compared with a number of documents', fields('score', '=', 'orders#'), INVALID, '/rfield'],
   ['types that do not compare', fields('orders.*.total', '=', 'name'), INVALID, '/rfield'],
@@ -191,7 +191,7 @@ export const REFUSALS: readonly (readonly [rule: string, query: Json, code: Code
     '/rfield',
   ],
   ['$in a simple field behind a reference', fields('score', '$in', 'orders.*.total'), INVALID, '/rfield'],
-  ['a literal of another type', is('orders.*.total', 'x'), 'metadata:IncompatibleValue', '/field'],
+  ['a literal of another type', is('orders.*.total', 'x'), 'metadata:IncompatibleValue', '/rvalue'],
   [
     '$parent above the document',
     elem('orders', is('$parent.$parent.name', 'x')),

@@ -93,7 +93,7 @@ const REFUSED: readonly [rule: string, reference: JsonObject, message: RegExp][]
   [
     'a query that names no field of the other entity',
     by(equal('buyer', '$parent.key')),
-    /but "buyer": there is no field "buyer" \(at \/query\/field\); plain names are fields of version 1\.0\.0 of "order"/,
+    /but there is no field "buyer" \(at \/query\/field\); plain names are fields of version 1\.0\.0 of "order"/,
   ],
   [
     'a query that names no field beside the reference',

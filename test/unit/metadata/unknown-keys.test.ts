@@ -38,7 +38,7 @@ const UNKNOWN: readonly [body: JsonObject, at: string, intent: RegExp][] = [
   [
     field({ required: true }),
     '/schema/fields/a/required',
-    /^"required" beside "type": did you mean "constraints": \{"required": true\}\?; it is kept and has no effect$/,
+    /^"required" beside "type": did you mean "constraints": \{"required": true\}\? It is kept and has no effect$/,
   ],
   [field({ maxLength: 5 }), '/schema/fields/a/maxLength', /did you mean "constraints": \{"maxLength": 5\}\?/],
   [field({ constraint: {} }), '/schema/fields/a/constraint', /did you mean "constraints"\?/],

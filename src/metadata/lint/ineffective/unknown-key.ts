@@ -36,7 +36,19 @@ export function* unknownKey({ info, documents }: Subject): Generator<Finding> {
 }
 
 function findingOn({ at, intent }: UnknownKey): Finding {
-  return { severity: 'warning', code: 'unknown-key', at, msg: `${intent}; it is kept and has no effect` }
+  return {
+    severity: 'warning',
+    code: 'unknown-key',
+    at,
+    msg: withFate(intent, 'it is kept and has no effect'),
+  }
+}
+
+/** What was meant, and what becomes of the key; no semicolon follows a question. */
+export function withFate(intent: string, fate: string): string {
+  return intent.endsWith('?')
+    ? `${intent} ${fate.charAt(0).toUpperCase()}${fate.slice(1)}`
+    : `${intent}; ${fate}`
 }
 
 export interface UnknownKey {
