@@ -8,7 +8,13 @@ export function suggestion(word: string, known: readonly string[]): string | und
   if (word.length > MAX_COMPARED) return undefined
   const ranked = known.map((each) => ({ each, distance: distance(word.toLowerCase(), each.toLowerCase()) }))
   const [best] = ranked.sort((a, b) => a.distance - b.distance)
-  return best && best.distance <= Math.max(2, best.each.length / 3) ? best.each : undefined
+  return best && best.distance <= tolerated(best.each) ? best.each : undefined
+}
+
+/** How many letters may differ: of a short word, two would be half of it. */
+function tolerated({ length }: string): number {
+  if (length <= 4) return 1
+  return Math.max(2, length / 3)
 }
 
 /** Completes a message about an unknown word. */

@@ -163,7 +163,8 @@ test('suggestion: near words are suggested, far ones not', () => {
   assert.equal(suggestion('strat', ['stirrt', 'start']), 'start')
   assert.equal(suggestion('form', ['from', 'for']), 'from')
   assert.equal(suggestion('RATELIMTI', ['rateLimit']), 'rateLimit')
-  assert.equal(suggestion('lni', ['lint', 'ap']), 'lint')
+  assert.equal(suggestion('lnt', ['lint', 'ap']), 'lint')
+  assert.equal(suggestion('tcsh', ['bash', 'zsh', 'fish']), undefined)
   assert.equal(suggestion('xyzzy', ['serve', 'config']), undefined)
 })
 
