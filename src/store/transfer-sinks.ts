@@ -8,16 +8,11 @@ export const SINK_TABLES = {
 
 export type SinkTable = keyof typeof SINK_TABLES
 
-/** Ordered by key. */
-export type ExportedSinks = { readonly [T in SinkTable]: readonly (readonly string[])[] }
+/** A row as text, in the order of its columns. */
+export type ExportedSinkRow = readonly string[]
 
 /** The values of the columns that do not move. */
 export const SINK_DEFAULTS: { readonly [T in SinkTable]: Readonly<Record<string, string>> } = {
   smalt_sink: { owner: '', owned_until: '0' },
   smalt_sink_item: {},
-}
-
-export const SINK_KEYS: { readonly [T in SinkTable]: string } = {
-  smalt_sink: 'sink',
-  smalt_sink_item: 'sink, seq',
 }

@@ -1,7 +1,7 @@
 /** Export and import of a whole store, for a move to another one. Locks are short-lived and do not move. */
 import type { Collection, IndexDefinition } from '../schema/schema.ts'
 import type { TypeName } from '../schema/types.ts'
-import type { ExportedSinks } from './transfer-sinks.ts'
+import type { ExportedSinkRow } from './transfer-sinks.ts'
 import type { ExportedEvent } from './events.ts'
 import type { HistoryRow } from './history.ts'
 import type { CollectionDefinition, HistoryRecord, MetadataRecords } from './metadata-records.ts'
@@ -21,7 +21,10 @@ export interface StoreExport {
   events(): AsyncIterable<readonly ExportedEvent[]>
   /** The highest number that an event ever had. */
   lastEvent(): Promise<number>
-  sinks(): Promise<ExportedSinks>
+  /** Without their items. */
+  sinks(): Promise<readonly ExportedSinkRow[]>
+  /** What sinks have not delivered yet, ordered by sink and `seq`; in pages. */
+  sinkItems(): AsyncIterable<readonly ExportedSinkRow[]>
   records(): Promise<ExportedRecords>
   /** The kept answers to writes with an idempotency key, in pages. */
   answers(): AsyncIterable<readonly ExportedAnswer[]>
@@ -69,7 +72,8 @@ export interface StoreImport extends AsyncDisposable {
   addEvents(events: readonly ExportedEvent[]): Promise<void>
   /** Later events get higher numbers. */
   putLastEvent(last: number): Promise<void>
-  addSinks(sinks: ExportedSinks): Promise<void>
+  addSinks(sinks: readonly ExportedSinkRow[]): Promise<void>
+  addSinkItems(items: readonly ExportedSinkRow[]): Promise<void>
   addAnswers(answers: readonly ExportedAnswer[]): Promise<void>
   /** The epoch becomes later than any that was ever read here, so that cached metadata is read again. */
   putRecords(records: ExportedRecords): Promise<void>
@@ -121,6 +125,18 @@ export type ExportedRecords = Omit<MetadataRecords, 'collections'>
 
 /** A page ends at whichever limit is reached first. */
 export const PAGE = { documents: 1_000, characters: 8_000_000 } as const
+
+/**
+ * How many rows of these sizes a page may have; at least one, because each may be as large as a document or, with both
+ * states of one, an event.
+ */
+export function countWithin(sizes: readonly number[]): number {
+  let bytes = 0
+  const end = sizes.findIndex((size) => (bytes += size) > PAGE_BYTES)
+  return end < 0 ? sizes.length : Math.max(1, end)
+}
+
+const PAGE_BYTES = 8 * 1024 * 1024
 
 /** Thrown on opening a store that a move has not filled completely. */
 export class IncompleteImportError extends Error {

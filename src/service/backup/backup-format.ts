@@ -3,7 +3,10 @@
  * of one section. The last but one lists all pages with their places and checksums, and the last one, of a fixed size, says
  * where that list is.
  */
-export const FORMAT = 1
+export const FORMAT = 2
+
+/** The format in which `sinks` was one line, an object with the rows of both tables. */
+export const FORMAT_WITH_JOINT_SINKS = 1
 
 /** The parts of a backup. Those of a collection have its number, by the order of `collections`. */
 export type SectionName =
@@ -16,6 +19,7 @@ export type SectionName =
   | 'past'
   | 'events'
   | 'sinks'
+  | 'sink-items'
   | 'answers'
   | 'index'
 

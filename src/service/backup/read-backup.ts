@@ -4,20 +4,22 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import type { Collection } from '../../schema/schema.ts'
-import type { ExportedSinks } from '../../store/transfer-sinks.ts'
-import type {
-  ExportedAnswer,
-  ExportedChange,
-  ExportedCollection,
-  ExportedHistory,
-  ExportedRecords,
-  StoreExport,
+import type { ExportedSinkRow, SinkTable } from '../../store/transfer-sinks.ts'
+import {
+  type ExportedAnswer,
+  type ExportedChange,
+  type ExportedCollection,
+  type ExportedHistory,
+  type ExportedRecords,
+  type StoreExport,
+  countWithin,
 } from '../../store/transfer.ts'
 import type { ExportedEvent } from '../../store/events.ts'
 import {
   BackupError,
   FOOTER_BYTES,
   FORMAT,
+  FORMAT_WITH_JOINT_SINKS,
   type Header,
   type Page,
   type SectionName,
@@ -49,9 +51,9 @@ export async function openBackup(file: string): Promise<OpenBackup> {
   }
   const [header] = (await rowsOf('header')) as readonly Header[]
   if (!header) throw damaged('it has no header')
-  if (header.format !== FORMAT) {
+  if (header.format !== FORMAT && header.format !== FORMAT_WITH_JOINT_SINKS) {
     throw new BackupError(
-      `the backup has the format ${header.format}, and this release reads format ${FORMAT}; restore it with the release that made it`,
+      `the backup has the format ${header.format}, and this release reads formats ${FORMAT_WITH_JOINT_SINKS} and ${FORMAT}; restore it with the release that made it`,
     )
   }
   const collections = (await rowsOf('collections')) as readonly ExportedCollection[]
@@ -80,7 +82,12 @@ export async function openBackup(file: string): Promise<OpenBackup> {
     history: () => pagesOf<ExportedHistory>(handle, section('history')),
     events: () => pagesOf<ExportedEvent>(handle, section('events')),
     lastEvent: async () => header.lastEvent,
-    sinks: async () => ((await rowsOf('sinks')) as readonly ExportedSinks[])[0]!,
+    ...(header.format === FORMAT_WITH_JOINT_SINKS
+      ? jointSinks(async () => ((await rowsOf('sinks')) as readonly JointSinks[])[0]!)
+      : {
+          sinks: async () => (await rowsOf('sinks')) as readonly ExportedSinkRow[],
+          sinkItems: () => pagesOf<ExportedSinkRow>(handle, section('sink-items')),
+        }),
     records: async () => ((await rowsOf('records')) as readonly ExportedRecords[])[0]!,
     answers: () => pagesOf<ExportedAnswer>(handle, section('answers')),
     async verify(signal) {
@@ -96,6 +103,26 @@ export async function openBackup(file: string): Promise<OpenBackup> {
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
 }
+
+type JointSinks = Readonly<Record<SinkTable, readonly ExportedSinkRow[]>>
+
+/** The rows of both tables are in memory, but nobody gets more than a page of items at once. */
+function jointSinks(read: () => Promise<JointSinks>): Pick<StoreExport, 'sinks' | 'sinkItems'> {
+  return {
+    sinks: async () => (await read()).smalt_sink,
+    async *sinkItems() {
+      const { smalt_sink_item: items } = await read()
+      for (let begin = 0; begin < items.length;) {
+        const next = items.slice(begin, begin + JOINT_ITEMS)
+        const count = countWithin(next.map((row) => row.reduce((sum, { length }) => sum + length, 0)))
+        yield next.slice(0, count)
+        begin += count
+      }
+    },
+  }
+}
+
+const JOINT_ITEMS = 500
 
 async function* pagesOf<T>(handle: FileHandle, pages: readonly Page[]): AsyncGenerator<readonly T[]> {
   for (const page of pages) yield (await readPage(handle, page)) as readonly T[]

@@ -59,7 +59,8 @@ async function writeAll({ add, finish }: Pages, source: StoreExport, writing: Wr
     for await (const page of source.past(collection)) await add('past', page, i)
   }
   for await (const page of source.events()) await add('events', page)
-  await add('sinks', [await source.sinks()])
+  await add('sinks', await source.sinks())
+  for await (const page of source.sinkItems()) await add('sink-items', page)
   for await (const page of source.answers()) await add('answers', page)
   await finish()
 }

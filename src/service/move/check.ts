@@ -66,6 +66,7 @@ export async function checkRest({ source, target, records }: Sides): Promise<voi
     ['the history of metadata', historyDigest],
     ['the events', eventsDigest],
     ['the sinks of events', async (each: StoreExport) => textOf(await each.sinks())],
+    ['the undelivered events of sinks', sinkItemsDigest],
     ['the answers to writes with a key', answersDigest],
   ] as const
   for (const [name, read] of parts) {
@@ -130,6 +131,12 @@ async function eventsDigest(transfer: StoreExport): Promise<string> {
     }
   }
   return digest.update(String(await transfer.lastEvent())).digest('hex')
+}
+
+async function sinkItemsDigest(source: StoreExport): Promise<string> {
+  const digest = createHash('sha256')
+  for await (const page of source.sinkItems()) for (const each of page) digest.update(textOf(each))
+  return digest.digest('hex')
 }
 
 async function answersDigest(source: StoreExport): Promise<string> {

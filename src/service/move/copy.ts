@@ -91,6 +91,7 @@ export async function copyRest({ source, records }: Plan, storeImport: StoreImpo
   for await (const page of source.events()) await storeImport.addEvents(page)
   await storeImport.putLastEvent(await source.lastEvent())
   await storeImport.addSinks(await source.sinks())
+  for await (const page of source.sinkItems()) await storeImport.addSinkItems(page)
   for await (const page of source.answers()) await storeImport.addAnswers(page)
   await storeImport.putRecords(records)
 }

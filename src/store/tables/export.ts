@@ -1,15 +1,16 @@
 /** Exports everything in a store, for a move to another one; `import.ts` is the opposite direction. */
-import type { Engine, EngineSession, Row, Rows } from '../engine.ts'
+import type { EngineSession, Row, Rows } from '../engine.ts'
 import { type Fragment, param, raw, sql } from '../sql/fragment.ts'
 import type { ExportedEvent } from '../events.ts'
 import type { ExportedAnswer, ExportedHistory, StoreExport, Transfer } from '../transfer.ts'
-import { type ExportedSinks, SINK_KEYS, SINK_TABLES, type SinkTable } from '../transfer-sinks.ts'
+import { type ExportedSinkRow, SINK_TABLES } from '../transfer-sinks.ts'
 import { engineIn } from './engine-in.ts'
 import { ANSWER_COLUMNS, type ImportParts, beginImport } from './import.ts'
 import { historyFrom, readRecords } from './metadata.ts'
 import { obstacleIn } from './obstacle.ts'
 import { boundsOf } from './outbox-heads.ts'
 import { exportEvents } from './outbox.ts'
+import { sizedPages } from './sized-pages.ts'
 
 /** The part of an export that each engine implements itself. */
 export type CollectionExport = Pick<StoreExport, 'collections' | 'documents' | 'past'>
@@ -64,6 +65,7 @@ function exportFrom(
   { engine, outbox, from }: Pick<TransferParts, 'engine' | 'outbox' | 'from'>,
   run: Run,
 ): StoreExport {
+  const query = (statement: Fragment): Promise<Rows> => run(() => engine.query(statement))
   return {
     ...from,
     sequences: () =>
@@ -99,7 +101,14 @@ function exportFrom(
     },
     lastEvent: () =>
       run(() => outbox.untilNumbered().then(async () => (await boundsOf(engine, outbox)).last)),
-    sinks: () => run(() => exportSinks(engine)),
+    sinks: () =>
+      run(async () => {
+        const columns = raw(SINK_TABLES.smalt_sink.join(', '))
+        return (await engine.query(sql`select ${columns} from smalt_sink order by sink`)).map(sinkRowFrom)
+      }),
+    async *sinkItems() {
+      for await (const page of sizedPages(query, SINK_ITEMS)) yield page.map(sinkRowFrom)
+    },
     records: () =>
       run(async () => {
         const read = (session: EngineSession) => readRecords(engine, session)
@@ -107,36 +116,18 @@ function exportFrom(
         return records
       }),
     async *answers() {
-      for (let last: readonly [string, string] = ['', '']; ;) {
-        const [caller, key] = last
-        const select = (columns: Fragment, limit: number): Promise<readonly Row[]> =>
-          run(() =>
-            engine.query(
-              sql`select ${columns} from smalt_answer
-                where caller > ${param(caller)} or (caller = ${param(caller)} and key > ${param(key)})
-                order by caller, key limit ${param(limit)}`,
-            ),
-          )
-        const sizes = await select(raw('size'), ANSWERS_PAGE)
-        if (sizes.length === 0) return
-        const rows = await select(ANSWER_COLUMNS, countWithin(sizes.map(([size]) => Number(size))))
-        const page = rows.map(answerFrom)
-        last = [page.at(-1)![0], page.at(-1)![1]]
-        yield page
-      }
+      for await (const page of sizedPages(query, ANSWERS)) yield page.map(answerFrom)
     },
   }
 }
 
-const ANSWERS_PAGE = 20
-const ANSWERS_BYTES = 8 * 1024 * 1024
-
-/** How many of them have no more bytes than a page may have; at least one, because each may be as large as a document. */
-function countWithin(sizes: readonly number[]): number {
-  let bytes = 0
-  const end = sizes.findIndex((size) => (bytes += size) > ANSWERS_BYTES)
-  return end < 0 ? sizes.length : Math.max(1, end)
-}
+const ANSWERS = {
+  name: 'smalt_answer',
+  columns: ANSWER_COLUMNS,
+  start: ['', ''],
+  bytes: 'size',
+  maxRows: 20,
+} as const
 
 function answerFrom([caller, key, fingerprint, status, answer, size, expires, leased]: Row): ExportedAnswer {
   return [
@@ -160,13 +151,14 @@ function historyAfter(last: number): Fragment {
     where no > ${param(last)} order by no limit ${raw(String(HISTORY_PAGE))}`
 }
 
-async function exportSinks({ query }: Engine): Promise<ExportedSinks> {
-  const rowsOf = async (table: SinkTable): Promise<readonly (readonly string[])[]> => {
-    const columns = raw(SINK_TABLES[table].join(', '))
-    const rows: Rows = await query(
-      sql`select ${columns} from ${raw(table)} order by ${raw(SINK_KEYS[table])}`,
-    )
-    return rows.map((row) => row.map(String))
-  }
-  return { smalt_sink: await rowsOf('smalt_sink'), smalt_sink_item: await rowsOf('smalt_sink_item') }
+const SINK_ITEMS = {
+  name: 'smalt_sink_item',
+  columns: SINK_TABLES.smalt_sink_item,
+  start: ['', 0],
+  bytes: 'octet_length(doc) + octet_length(error) + octet_length(event)',
+  maxRows: 500,
+} as const
+
+function sinkRowFrom(row: Row): ExportedSinkRow {
+  return row.map(String)
 }

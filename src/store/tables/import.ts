@@ -4,7 +4,7 @@ import type { Engine, EngineSession } from '../engine.ts'
 import type { ExportedEvent } from '../events.ts'
 import { type Fragment, join, param, raw, sql } from '../sql/fragment.ts'
 import { type Transfer, type ExportedRecords, ObstacleError, type StoreImport } from '../transfer.ts'
-import { type ExportedSinks, SINK_DEFAULTS, SINK_TABLES, type SinkTable } from '../transfer-sinks.ts'
+import { type ExportedSinkRow, SINK_DEFAULTS, SINK_TABLES, type SinkTable } from '../transfer-sinks.ts'
 import { MARK, UNMARK } from './import-marker.ts'
 import { type Collections, insertHistory, putEntity, putSchema } from './metadata.ts'
 import { FILLED, obstacleIn } from './obstacle.ts'
@@ -77,11 +77,13 @@ function importing(parts: ImportParts, into: CollectionImport, claimed: AsyncDis
         const [row] = await engine.query(sql`select min(seq) from ${outbox.name}`)
         await engine.batch(outbox.setBounds({ first: Number(row![0] ?? last + 1), last }))
       }),
-    addSinks: (sinks) => write(insertSinks(sinks)),
+    addSinks: (sinks) => write(sinks.map((row) => insertSinkRow('smalt_sink', row))),
+    addSinkItems: (items) => write(items.map((row) => insertSinkRow('smalt_sink_item', row))),
     addAnswers: (answers) =>
       write(
         answers.map(
-          (row) => sql`insert into smalt_answer(${ANSWER_COLUMNS}) values (${join(row.map(param), ', ')})`,
+          (row) =>
+            sql`insert into smalt_answer(${raw(ANSWER_COLUMNS.join(', '))}) values (${join(row.map(param), ', ')})`,
         ),
       ),
     putRecords: (records) => write(putRecords(engine, records)),
@@ -94,7 +96,16 @@ function importing(parts: ImportParts, into: CollectionImport, claimed: AsyncDis
   }
 }
 
-export const ANSWER_COLUMNS = raw('caller, key, fingerprint, status, answer, size, expires, leased_until')
+export const ANSWER_COLUMNS = [
+  'caller',
+  'key',
+  'fingerprint',
+  'status',
+  'answer',
+  'size',
+  'expires',
+  'leased_until',
+] as const
 
 /** One row per statement: several rows would need casts, which single inserts do not. */
 function insertEvent({ name, holderKey, documentColumns }: OutboxTable, event: ExportedEvent): Fragment {
@@ -105,15 +116,11 @@ function insertEvent({ name, holderKey, documentColumns }: OutboxTable, event: E
   return sql`insert into ${name}(${columns}, ${raw(documentColumns.join(', '))}) values (${join(places, ', ')})`
 }
 
-function insertSinks(sinks: ExportedSinks): readonly Fragment[] {
-  return (Object.keys(SINK_TABLES) as SinkTable[]).flatMap((table) => {
-    const others = SINK_DEFAULTS[table]
-    const columns = raw([...SINK_TABLES[table], ...Object.keys(others)].join(', '))
-    return sinks[table].map((row) => {
-      const places = [...row, ...Object.values(others)].map(param)
-      return sql`insert into ${raw(table)}(${columns}) values (${join(places, ', ')})`
-    })
-  })
+function insertSinkRow(table: SinkTable, row: ExportedSinkRow): Fragment {
+  const others = SINK_DEFAULTS[table]
+  const columns = raw([...SINK_TABLES[table], ...Object.keys(others)].join(', '))
+  const places = [...row, ...Object.values(others)].map(param)
+  return sql`insert into ${raw(table)}(${columns}) values (${join(places, ', ')})`
 }
 
 function putRecords(
