@@ -34,7 +34,8 @@ interface Command {
 }
 
 function readCommand(text: string): Command {
-  const [program, ...words] = wordsOf(text)
+  const { variables, line } = assigned(text)
+  const [program, ...words] = wordsOf(line, variables)
   if (program !== 'curl') throw new Error(`${program} is no curl`)
   const command: Command = { url: '', method: 'GET', headers: {} }
   const rest = words.values()
@@ -56,7 +57,23 @@ function readCommand(text: string): Command {
   return command
 }
 
-/** Words as a shell sees them, as far as single quotes and line ends go. */
-function wordsOf(text: string): readonly string[] {
-  return [...text.matchAll(/(?:'[^']*'|[^\s'])+/g)].map(([word]) => word.replaceAll("'", ''))
+/** Lines such as `NEXT='…'` set variables for the command after them. */
+function assigned(text: string): { variables: ReadonlyMap<string, string>; line: string } {
+  const variables = new Map<string, string>()
+  let line = text
+  for (;;) {
+    const found = /^(\w+)='([^']*)'\n/.exec(line)
+    if (!found) return { variables, line }
+    variables.set(found[1]!, found[2]!)
+    line = line.slice(found[0].length)
+  }
+}
+
+/** Words as a shell sees them, as far as quotes, variables in double quotes and line ends go. */
+function wordsOf(text: string, variables: ReadonlyMap<string, string>): readonly string[] {
+  const expand = (quoted: string): string =>
+    quoted.replaceAll(/\$(\w+)/g, (_, name: string) => variables.get(name) ?? '')
+  return [...text.matchAll(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g)].map(([word]) =>
+    word.replaceAll(/'([^']*)'|"([^"]*)"/g, (_, plain?: string, quoted?: string) => plain ?? expand(quoted!)),
+  )
 }

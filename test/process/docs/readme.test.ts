@@ -74,11 +74,11 @@ test('docs/how-to/publish-to-nats.md: the consumer shown is the one that the tes
 
 /**
  * Where a command says `name:…`, the first version of a document of that name that an answer before has told; where it
- * says `after` and `…`, the last cursor.
+ * says `after` or `NEXT`, and `…`, the last cursor.
  */
 function filledIn(command: string, outputs: string): string {
   const cursors = [...outputs.matchAll(/"next":"([^"]*)"/g)].map(([, cursor]) => cursor!)
-  const after = command.replaceAll(/("after": "|after=)…/g, (_, before: string) => {
+  const after = command.replaceAll(/("after": "|NEXT=')…/g, (_, before: string) => {
     assert.ok(cursors.length > 0, 'no answer has told of a cursor')
     return before + cursors.at(-1)!
   })
