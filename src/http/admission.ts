@@ -4,7 +4,7 @@ import { type Caller, requirePermission } from '../access/caller.ts'
 import type { Authentication } from '../auth/authentication.ts'
 import { hostKind } from '../auth/loopback.ts'
 import { ServiceError } from '../base/errors.ts'
-import { Aborted, hasBody, requireFileAcrossOrigins, requireJsonAcrossOrigins } from './body.ts'
+import { Aborted, requireFileAcrossOrigins, requireJsonAcrossOrigins } from './body.ts'
 import { type Cors, isPreflight, preflightReply } from './cors.ts'
 import type { Bound, Exchange } from './exchange.ts'
 import type { Overload } from './observe/overload.ts'
@@ -68,13 +68,16 @@ function placesFor(path: string): string {
   return `${isDataPath(path) ? operations : ''}see /docs`
 }
 
-/** Whoever sends a body expects it to matter: a find would return all documents in place of those of its query. */
+/**
+ * Whoever sends a body expects it to matter: a find would return all documents in place of those of its query. A proxy may
+ * announce a body of unknown length where there is none.
+ */
 function refuseBodyOfGet(
   request: IncomingMessage,
   { method, query = [] }: Route,
   post: Route | undefined,
 ): void {
-  if (method !== 'GET' || !hasBody(request)) return
+  if (method !== 'GET' || Number(request.headers['content-length'] ?? 0) === 0) return
   const isFind = query.some(({ name }) => name === 'Q')
   const condition = isFind ? '; its condition is in the query string (Q or filter)' : ''
   const instead = post?.isRead === true ? `${isFind ? ', or' : ';'} send the body with POST` : ''

@@ -62,7 +62,7 @@ const UNSOUND: readonly (readonly [rule: string, entry: Json, at: string])[] = [
   ['null', { role: 'a', where: null }, '/where'],
   ['an unknown operator', { role: 'a', where: { field: 'level', op: '~', rvalue: 1 } }, '/where/op'],
   ['an unknown field', { role: 'a', where: { $not: equals('lvel', 1) } }, '/where/$not/field'],
-  ['a value of another type', { role: 'a', where: equals('level', 'x') }, '/where/field'],
+  ['a value of another type', { role: 'a', where: equals('level', 'x') }, '/where/rvalue'],
   ['an unknown placeholder', { role: 'a', where: equals('owner', '$caller.roles') }, '/where/field'],
   ['the claims as a whole', { role: 'a', where: equals('owner', '$caller.claims') }, '/where/field'],
   ['the caller as a whole', { role: 'a', where: equals('owner', '$caller') }, '/where/field'],
