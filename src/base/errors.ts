@@ -197,6 +197,14 @@ export function isUnavailable(error: unknown): boolean {
   return error instanceof ServiceError && error.code === 'crud:Unavailable'
 }
 
+/** The cause of an error in words for the operator, with names that callers must not see. */
+export class CauseForOperator extends Error {}
+
+/** The message of the error, unless it has such a cause. */
+export function messageForOperator({ cause, message }: Error): string {
+  return cause instanceof CauseForOperator ? cause.message : message
+}
+
 /** A store that can be reached, but has no room left: for commands not the same as one that is out of reach. */
 export class NoRoomError extends ServiceError {
   constructor(message: string) {

@@ -1,5 +1,5 @@
 /** The exit of a command that cannot open or reach the store it works on. */
-import { NoRoomError, ServiceError } from '../../base/errors.ts'
+import { NoRoomError, ServiceError, messageForOperator } from '../../base/errors.ts'
 import { maskLocation } from '../../base/location.ts'
 import { OpenError } from '../../service/open/stores.ts'
 import { EXIT, Exit, OPEN_EXITS } from '../exit.ts'
@@ -8,7 +8,7 @@ import { EXIT, Exit, OPEN_EXITS } from '../exit.ts'
 export function openExit(error: unknown, location: string, alternative = ''): unknown {
   if (error instanceof ServiceError) {
     const isOutOfReach = error.code === 'crud:Unavailable' && !(error instanceof NoRoomError)
-    return new Exit(isOutOfReach ? EXIT.unreachable : EXIT.failed, error.message)
+    return new Exit(isOutOfReach ? EXIT.unreachable : EXIT.failed, messageForOperator(error))
   }
   if (!(error instanceof OpenError)) return error
   if (error.reason === 'locked') {

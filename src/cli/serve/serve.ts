@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import type { AuthSettings } from '../../auth/settings.ts'
-import { ServiceError } from '../../base/errors.ts'
+import { ServiceError, messageForOperator } from '../../base/errors.ts'
 import { maskLocation, parseLocation } from '../../base/location.ts'
 import { createAuthentication } from '../../auth/create.ts'
 import { refuseOpenNetwork } from '../../auth/open.ts'
@@ -14,6 +14,7 @@ import { formFor } from '../../http/compatibility.ts'
 import { startServer } from '../../http/server.ts'
 import { VERSION } from '../../http/version.ts'
 import { type ServiceOptions, openService } from '../../service/open.ts'
+import { beneath } from '../../service/move/move-error.ts'
 import { OpenError } from '../../service/open/stores.ts'
 import type { Service } from '../../service/service.ts'
 import type { Config, TlsFiles } from '../config/config.ts'
@@ -57,8 +58,7 @@ export async function listen(config: Config, log: Log, metrics: Metrics): Promis
     sinkMeter: metrics.sinks,
     onWarning: (message) => log.logger.warn(message),
     onInternalError: (error) => {
-      // an unavailable store is an expected error, but the operator needs its cause
-      if (error instanceof ServiceError) log.logger.warn({ err: error }, error.message)
+      if (error instanceof ServiceError) warnOf(log, error)
       else log.logger.error({ err: error }, 'unexpected error')
     },
   })
@@ -89,6 +89,13 @@ export async function listen(config: Config, log: Log, metrics: Metrics): Promis
     await service[Symbol.asyncDispose]()
     throw listenProblem(error, config)
   }
+}
+
+/** An unavailable store is an expected error: the operator needs its cause, and the stacks only to debug. */
+function warnOf({ logger }: Log, error: ServiceError): void {
+  const message = messageForOperator(error)
+  logger.warn(message === error.message ? `${message}${beneath(error)}` : message)
+  logger.debug({ err: error }, 'the stacks of this warning')
 }
 
 async function open(options: ServiceOptions): Promise<Service> {

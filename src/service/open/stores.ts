@@ -1,5 +1,5 @@
 /** Opens the stores of the configured datasources. */
-import { NoRoomError } from '../../base/errors.ts'
+import { NoRoomError, messageForOperator } from '../../base/errors.ts'
 import type { Limits } from '../../base/limits.ts'
 import { maskLocation } from '../../base/location.ts'
 import type { Loan } from '../../base/work/loan.ts'
@@ -39,8 +39,10 @@ export class OpenError extends Error {
   readonly reason: 'location' | 'locked' | 'no room' | 'failed'
 
   constructor(location: string, cause: unknown) {
-    const { message, code } = cause as NodeJS.ErrnoException
-    super(`the data in ${maskLocation(location)} cannot be opened: ${message}`, { cause })
+    const { code } = cause as NodeJS.ErrnoException
+    super(`the data in ${maskLocation(location)} cannot be opened: ${messageForOperator(cause as Error)}`, {
+      cause,
+    })
     this.reason = code === 'SMALT_LOCKED' ? 'locked' : reasonOf(cause)
   }
 }

@@ -6,10 +6,11 @@ import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
+import { type TestContext, after, test } from 'node:test'
 import { SERVER_CERT, SERVER_KEY } from '../../service/auth/certificates.ts'
 import { startCli } from '../../support/cli-process.ts'
 import { type Ended, runCommand } from '../../support/command.ts'
+import { freshDatabase } from '../../support/postgres.ts'
 import { PROGRAM } from '../../support/program.ts'
 
 const scratch = mkdtempSync(join(tmpdir(), 'smalt-cli-'))
@@ -293,6 +294,29 @@ test('serve: data that cannot be opened is out of reach', async () => {
   assert.equal(code, 4)
   assert.match(err, /cannot be opened/)
 })
+
+test('serve: a database that refuses the connection is named in one line, with the reason', async (t) => {
+  const url = new URL((await usedDatabase(t)).url)
+  Object.assign(url, { pathname: '/absent', password: 'hush' })
+  const child = start(['--port', '0', '--store', url.href])
+  const reason = 'the database refuses the connection: .+; check --store'
+  while (!/"listening".*\n/.test(outputs.get(child)!.out)) await once(child.stdout!, 'data')
+  child.kill('SIGTERM')
+  const { out } = await ended(child)
+  const warned = out.split('\n').filter((line) => line.includes('"warn"'))
+  assert.equal(warned.length, 1, out)
+  assert.match(warned[0]!, new RegExp(`"msg":"${reason}"\\}$`))
+  assert.doesNotMatch(out, /hush|stack/)
+  const lint = await runCommand(['lint', '--store', url.href])
+  assert.equal(lint.code, 4)
+  assert.match(lint.err, new RegExp(`^(?!.*hush).*cannot be opened: ${reason}\n$`))
+})
+
+async function usedDatabase(t: TestContext): Promise<{ readonly url: string }> {
+  const database = await freshDatabase()
+  t.after(() => database[Symbol.asyncDispose]())
+  return database
+}
 
 interface Facts {
   readonly api: string

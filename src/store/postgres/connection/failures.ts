@@ -3,7 +3,7 @@
  * of tables and nodes, and values of documents, so they never reach a caller.
  */
 import pg from 'pg'
-import { NoRoomError, ServiceError } from '../../../base/errors.ts'
+import { CauseForOperator, NoRoomError, ServiceError } from '../../../base/errors.ts'
 import type { Collection } from '../../../schema/schema.ts'
 import { removedMeanwhile } from '../../removed.ts'
 
@@ -146,8 +146,11 @@ const INTERRUPTED = ['57014', '57P01']
 /** The error that callers may see. Unexpected errors stay as they are, for the log. */
 export function toServiceError(error: unknown): unknown {
   if (error instanceof MissingTableError) return removedMeanwhile(error.collection)
-  if (isLost(error)) return Object.assign(unavailable(), { cause: error })
   const state = stateOf(error)
+  if (isLost(error)) {
+    const cause = /^(?:28|3D)/.test(state ?? '') ? refusedConnection(error as pg.DatabaseError) : error
+    return Object.assign(unavailable(), { cause })
+  }
   if (state === '53100' || state === '53200') {
     return new NoRoomError('the database has no room left; nothing was stored')
   }
@@ -168,6 +171,12 @@ export function toServiceError(error: unknown): unknown {
     return new ServiceError('crud:Unavailable', 'too many writes of the same documents at once; try again')
   }
   return error
+}
+
+/** The role, its password or the database is wrong; the message of the server names the role and the database. */
+function refusedConnection(cause: pg.DatabaseError): CauseForOperator {
+  const message = `the database refuses the connection: ${cause.message}; check --store`
+  return new CauseForOperator(message, { cause })
 }
 
 /** Only for errors from the server: system errors have codes too, and EPIPE looks like an SQLSTATE. */
