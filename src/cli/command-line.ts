@@ -10,7 +10,7 @@ import { ConfigError } from './config/config-error.ts'
 import { CONFIG_OPTIONS } from './config/flags.ts'
 import { EXIT, Exit } from './exit.ts'
 import { type Option, type OptionValues, type Options, dashed } from './option.ts'
-import { ALIASES, usageError } from './usage-error.ts'
+import { ALIASES, UsageError, usageError } from './usage-error.ts'
 
 /** Sets the exit code of the process; throws unexpected errors. */
 export async function runCommandLine(args: readonly string[]): Promise<void> {
@@ -18,7 +18,8 @@ export async function runCommandLine(args: readonly string[]): Promise<void> {
   try {
     await run(args)
   } catch (error) {
-    if (error instanceof Exit) fail(error.code, error.message)
+    if (error instanceof UsageError) fail(error.code, `${error.message}\n${helpFor(args)}`)
+    else if (error instanceof Exit) fail(error.code, error.message)
     else if (error instanceof ConfigError || error instanceof OpenNetworkError)
       fail(EXIT.config, error.message)
     else if (isSystemError(error)) fail(EXIT.failed, error.message)
@@ -43,6 +44,13 @@ function watchOutput(): void {
 /** Such as a file that cannot be written: no mistake of the program, and the message names the call. */
 function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && 'syscall' in error && 'code' in error && typeof error.code === 'string'
+}
+
+function helpFor(args: readonly string[]): string {
+  const command = commandIn(lenient(args, OPTIONS).positionals)
+  return command && command !== help
+    ? `smalt ${command.name} --help explains it.`
+    : 'smalt --help lists what there is.'
 }
 
 function fail(code: number, message: string): void {

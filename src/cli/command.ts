@@ -1,5 +1,6 @@
 /** A command of the command line is one record of this type. Parsing, suggestions and help read it. */
 import type { Config } from './config/config.ts'
+import type { CONFIG_OPTIONS } from './config/flags.ts'
 import type { Environment } from './config/settings.ts'
 import type { OptionValues, Options } from './option.ts'
 
@@ -15,6 +16,8 @@ export interface Command<O extends Options = Options> {
   readonly options: O
   /** Whether configuration options are allowed: `ignored` accepts them and does not use them. */
   readonly configuration: 'used' | 'ignored' | 'refused'
+  /** The configuration options that the help lists; absent: all. The others are accepted, but have no effect. */
+  readonly effective?: readonly (keyof typeof CONFIG_OPTIONS)[]
   /** The most typical one first: the general help shows it. */
   readonly examples: readonly Example[]
   /** Imports its implementation when it is called, so that a command does not load the modules of others. */

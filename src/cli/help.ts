@@ -29,7 +29,7 @@ export function overview(commands: readonly Command[]): string {
 
 /** The output of `smalt COMMAND --help`. */
 export function commandHelp(command: Command): string {
-  const { name, summary, details, actions = [], options, configuration, examples } = command
+  const { name, summary, details, actions = [], options, configuration, effective, examples } = command
   const actionRows = actions.map((action) => row(`smalt ${name} ${action.words}`.trimEnd(), action.summary))
   return page([
     paragraph(`smalt ${name}: ${summary}`),
@@ -39,14 +39,16 @@ export function commandHelp(command: Command): string {
     section('Options', [...optionRows(options), row('-h, --help', 'print this help')]),
     section(
       'Options of the configuration',
-      configuration === 'used' ? optionRows(configOptionsBeside(options)) : [],
+      configuration === 'used' ? optionRows(configOptionsBeside(options, effective)) : [],
     ),
   ])
 }
 
-/** Without those that an option of the command hides. */
-function configOptionsBeside(own: Options): Options {
-  const others = Object.entries(describedConfigOptions()).filter(([name]) => !Object.hasOwn(own, name))
+/** Without those that an option of the command hides, and those without effect. */
+function configOptionsBeside(own: Options, effective: readonly string[] | undefined): Options {
+  const others = Object.entries(describedConfigOptions()).filter(
+    ([name]) => !Object.hasOwn(own, name) && (effective?.includes(name) ?? true),
+  )
   return Object.fromEntries(others)
 }
 

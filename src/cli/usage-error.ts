@@ -1,6 +1,6 @@
 /**
- * An error in the use of the command line: the problem, a suggestion if a known word is near, and a pointer
- * to the help.
+ * An error in the use of the command line: the problem, and a suggestion if a known word is near. The command line adds
+ * a pointer to the help of the command.
  */
 import { EXIT, Exit } from './exit.ts'
 import { suggestion } from '../base/suggest.ts'
@@ -10,10 +10,16 @@ interface Mistyped {
   readonly known: readonly string[]
 }
 
-export function usageError(problem: string, mistyped?: Mistyped): Exit {
+export class UsageError extends Exit {
+  constructor(message: string) {
+    super(EXIT.usage, message)
+  }
+}
+
+export function usageError(problem: string, mistyped?: Mistyped): UsageError {
   const near = mistyped && suggestion(mistyped.word, mistyped.known)
   const hint = near === undefined || near === mistyped?.word ? '' : `; did you mean ${MEANT[near] ?? near}?`
-  return new Exit(EXIT.usage, `${problem}${hint}\nsmalt --help lists what there is.`)
+  return new UsageError(`${problem}${hint}`)
 }
 
 /** Words that users may try as a command → the actual command. */

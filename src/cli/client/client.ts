@@ -71,8 +71,17 @@ async function textOf(base: string, response: Response): Promise<string> {
 
 export function unreachable(base: string, error: unknown): Exit {
   const { cause, message } = error as Error
-  const { code } = (cause ?? {}) as NodeJS.ErrnoException
-  return new Exit(EXIT.unreachable, `no service answers at ${base}: ${code ?? message}`)
+  const { code, message: reason = message } = (cause ?? {}) as Partial<NodeJS.ErrnoException>
+  return new Exit(
+    EXIT.unreachable,
+    `no service answers at ${base}: ${code ?? reason}${adviceFor(base, code)}`,
+  )
+}
+
+function adviceFor(base: string, code = ''): string {
+  if (code === 'ECONNREFUSED') return '; start it with smalt, or name another address with --url'
+  const isNoTls = code.startsWith('ERR_SSL_') || code === 'EPROTO'
+  return isNoTls && base.startsWith('https:') ? '; the service may speak http' : ''
 }
 
 function documentIn(base: string, text: string): Json {

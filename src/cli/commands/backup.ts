@@ -11,6 +11,7 @@ export const backup = defineCommand({
   actions: [{ words: 'FILE', summary: 'file to create, such as smalt.jsonl.gz' }],
   options: { json: { type: 'boolean', summary: 'print the summary as JSON' } },
   configuration: 'used',
+  effective: ['data', 'store', 'config'],
   examples: [
     { command: 'smalt backup monday.jsonl.gz', summary: 'back up the store of this directory' },
     {

@@ -10,6 +10,7 @@ export const compact = defineCommand({
     'files, and one beside it.',
   options: { json: { type: 'boolean', summary: 'print the sizes as JSON' } },
   configuration: 'used',
+  effective: ['data', 'store', 'datasource', 'config'],
   examples: [{ command: 'smalt compact --data /srv', summary: 'compact the store in /srv' }],
   async run({ flags, readConfig }) {
     const { runCompact } = await import('../run/compact.ts')

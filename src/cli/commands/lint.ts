@@ -12,6 +12,7 @@ export const lint = defineCommand({
     json: { type: 'boolean', summary: 'print JSON' },
   },
   configuration: 'used',
+  effective: ['data', 'store', 'datasource', 'config'],
   examples: [
     { command: 'smalt lint --data /srv', summary: 'check all entities of the store in /srv' },
     { command: 'smalt lint --entity sandwich --json', summary: 'check one entity, for a script' },

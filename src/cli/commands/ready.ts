@@ -9,6 +9,7 @@ export const ready = defineCommand({
     'certificate, and ends with 4 unless the service is ready. Give it the variables or the file of the service.',
   options: {},
   configuration: 'used',
+  effective: ['port', 'host', 'config'],
   examples: [{ command: 'smalt ready --port 9000', summary: 'end with 0 if the service is ready' }],
   async run({ readConfig }) {
     const { runReady } = await import('../run/ready.ts')

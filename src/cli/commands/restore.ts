@@ -13,6 +13,7 @@ export const restore = defineCommand({
     json: { type: 'boolean', summary: 'print the summary as JSON' },
   },
   configuration: 'used',
+  effective: ['data', 'store', 'config'],
   examples: [
     { command: 'smalt restore monday.jsonl.gz --data ./restored', summary: 'load it into a new directory' },
     {

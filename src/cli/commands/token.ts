@@ -35,6 +35,7 @@ export const token = defineCommand({
     json: { type: 'boolean', summary: 'list: print JSON' },
   },
   configuration: 'used',
+  effective: ['data', 'auth', 'config'],
   examples: [
     {
       command: 'smalt token add --principal ann --role editor --expires 90d',

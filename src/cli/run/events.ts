@@ -31,7 +31,10 @@ export async function runEvents(
     return await runDeadLetters(rest, flags, environment)
   }
   if (subject !== undefined)
-    throw usageError(`events takes dead, not ${subject}`, { word: subject, known: ['dead'] })
+    throw usageError('events takes no further words, or: dead list | show | redrive | discard', {
+      word: subject,
+      known: ['dead'],
+    })
   refuse(flags, OF_DEAD, 'events without dead takes no')
   if (flags.since !== undefined && !/^\d{1,15}$/.test(flags.since))
     throw usageError('--since must be the number of an event, its "seq"')

@@ -67,7 +67,8 @@ function described({ note, ...progress }: Progress, seconds: number): string {
 }
 
 function rated({ phase, done, total, unit = 'documents' }: Progress, seconds: number): string {
-  const rate = seconds > 0 ? done / seconds : 0
+  // in the first second it says nothing about the rest
+  const rate = seconds < 1 ? 0 : done / seconds
   if (total === undefined) {
     const counted = `${phase} ${done.toLocaleString('en')} ${unit}`
     return rate < 1 ? counted : `${counted}, ${Math.round(rate).toLocaleString('en')}/s`

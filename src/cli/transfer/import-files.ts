@@ -301,7 +301,8 @@ function report(
   if (json) process.stdout.write(`${JSON.stringify({ imported, rejected, rejects, isResumed, seconds })}\n`)
   else {
     const end = rejects === null ? '' : `; ${rejected.toLocaleString('en')} rejected, see ${rejects}`
-    process.stdout.write(`imported ${imported.toLocaleString('en')} documents in ${seconds} s${end}\n`)
+    const documents = `${imported.toLocaleString('en')} document${imported === 1 ? '' : 's'}`
+    process.stdout.write(`imported ${documents} in ${seconds} s${end}\n`)
   }
   if (rejected > 0) process.exitCode = EXIT.warnings
 }

@@ -30,6 +30,11 @@ const FORMAT_OF: Readonly<Record<string, FileFormat>> = {
   '.txt': 'csv',
 }
 
+const SPREADSHEETS: readonly string[] = ['.xlsx', '.xlsm', '.xls', '.ods', '.numbers']
+
+/** `csv, ndjson or json`. */
+const FORMATS = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(FILE_FORMATS)
+
 export function sourceFiles(paths: readonly string[], format: string | undefined): readonly SourceFile[] {
   const known = FILE_FORMATS.find((each) => each === format)
   if (format !== undefined && !known)
@@ -37,15 +42,17 @@ export function sourceFiles(paths: readonly string[], format: string | undefined
       word: format,
       known: FILE_FORMATS,
     })
-  return paths.map((path) => ({ path, format: known ?? formatOf(path), ...sizeOf(path) }))
+  // in this order, because a directory has no format
+  return paths.map((path) => ({ path, ...sizeOf(path), format: known ?? formatOf(path) }))
 }
 
 function formatOf(path: string): FileFormat {
-  const format = FORMAT_OF[extname(path).toLowerCase()]
+  if (path === STANDARD_INPUT) throw usageError(`standard input has no name; add --format ${FORMATS}`)
+  const extension = extname(path).toLowerCase()
+  const format = FORMAT_OF[extension]
   if (format !== undefined) return format
-  throw usageError(
-    `the format of ${path} is not clear from its name; add --format ${FILE_FORMATS.join(', ')}`,
-  )
+  if (SPREADSHEETS.includes(extension)) throw usageError(`${path} is a spreadsheet; save it as CSV`)
+  throw usageError(`the format of ${path} is not clear from its name; add --format ${FORMATS}`)
 }
 
 /** For options that read the files again, at once or when the command is repeated. */

@@ -35,6 +35,7 @@ export async function makeBackup(options: BackupOptions): Promise<Backup> {
   const part = `${file}.${randomUUID()}.part`
   try {
     await refuseExisting(file)
+    await requireDirectory(dirname(file))
     await refuseAbsent(from)
     await writeFrom(part, options)
     const made = await readBack(part, options.signal)
@@ -110,6 +111,12 @@ const WITHOUT_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTS
 
 function existing(file: string): MoveError {
   return new MoveError('conflict', `${file} exists; a backup never replaces a file`)
+}
+
+async function requireDirectory(directory: string): Promise<void> {
+  await access(directory).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') throw new MoveError('failed', `the directory ${directory} does not exist`)
+  })
 }
 
 /** A rename is on disk only when its directory is. */

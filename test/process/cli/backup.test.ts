@@ -195,6 +195,7 @@ onEveryStore(() => {
     assert.equal((JSON.parse(restored.out) as { documents: number }).documents, ACCOUNTS)
     const rows: readonly (readonly [readonly string[], number, RegExp])[] = [
       [['backup', file, ...store], 6, /exists; a backup never replaces a file/],
+      [['backup', '/none/b.jsonl.gz', ...store], 1, /the directory \/none does not exist/],
       [['backup', freshFile(), '--store', `sqlite:${directory}/none`], 4, /there is no store in/],
       [['backup', ...store], 2, /needs the name of one file/],
       [['restore', file, ...to], 6, /is not empty/],

@@ -1,6 +1,8 @@
 /** `smalt events`, from outside: what it prints, what it does, and the number it ends with. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -96,7 +98,10 @@ test('events: many events of other entities do not end the list', async () => {
 
 const MISUSED: readonly [args: readonly string[], problem: RegExp][] = [
   [['events', 'dead'], /events dead takes list, show, redrive, discard/],
-  [['events', 'ded'], /events takes dead, not ded; did you mean dead\?/],
+  [
+    ['events', 'ded'],
+    /events takes no further words, or: dead list \| show \| redrive \| discard; did you mean dead\?/,
+  ],
   [['events', '--sink', 'x'], /events without dead takes no --sink/],
   [['events', 'dead', 'list', '--sink', 'x', '--follow'], /events dead takes no --follow/],
   [['events', '--since', 'yesterday'], /--since must be the number of an event/],
@@ -134,8 +139,28 @@ test('events dead: no service is 4, no right to ask is 5, the token is taken fro
   }
   const nobody = await run(['events', 'dead', 'list', '--sink', 'x', '--url', 'http://127.0.0.1:1'])
   assert.equal(nobody.code, 4)
-  assert.match(nobody.err, /no service answers at http:\/\/127\.0\.0\.1:1/)
+  assert.match(nobody.err, /no service answers at http:\/\/127\.0\.0\.1:1: bad port/)
+  const port = await closedPort()
+  const refused = await run(['events', '--url', `http://127.0.0.1:${port}`])
+  assert.equal(refused.code, 4)
+  assert.match(
+    refused.err,
+    new RegExp(`:${port}: ECONNREFUSED; start it with smalt, or name another address`),
+  )
+  const plain = await run(['events', '--url', `https://127.0.0.1:${server.port}`])
+  assert.equal(plain.code, 4)
+  assert.match(plain.err, /no service answers at https:.*; the service may speak http\n$/)
 })
+
+/** One that was free a moment ago. */
+async function closedPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
 
 test('config: shows sinks without their secrets', async () => {
   const sink = { name: 'kitchen', url: 'https://kitchen.example.com/', secret: SECRET, roles: ['cook'] }

@@ -136,6 +136,8 @@ onEveryStore((kind) => {
     )
     assert.deepEqual([rejects[2].document.wrong, rejects[0].file], [1, 'faulty.ndjson'])
     assert.deepEqual(await namesOf('faulty'), ['c', 'b', 'f'])
+    const one = await run('import', write('one.ndjson', '{"_id":"9","name":"g"}'), '--entity', 'faulty')
+    assert.match(one.out, /^imported 1 document in /, one.err)
   })
 
   test('import: a repeated command goes on after what is done, and refuses another job', async () => {
@@ -470,10 +472,18 @@ test('export: documents that take too long to be counted are exported', async ()
   assert.deepEqual([code, out], [0, '{"_id":"1"}\n'], err)
 })
 
+test('import: a directory is named as one', async () => {
+  const { code, err } = await runCommand(['import', tmpdir(), '--entity', 'e'])
+  assert.equal(code, 1)
+  assert.match(err, / is a directory; name the files\n$/)
+})
+
 const MISUSED: readonly [args: readonly string[], problem: RegExp][] = [
   [['import'], /import takes files, or lightblue/],
   [['import', 'x.csv'], /import needs --entity/],
-  [['import', 'x.xls', '--entity', 'e'], /the format of x\.xls is not clear/],
+  [['import', 'x.dat', '--entity', 'e'], /the format of x\.dat is not clear/],
+  [['import', 'x.xlsx', '--entity', 'e'], /x\.xlsx is a spreadsheet; save it as CSV/],
+  [['import', '-', '--entity', 'e'], /standard input has no name; add --format ndjson, csv or json/],
   [['import', 'x.csv', '--entity', 'e', '--store', 'sqlite:x'], /import of files takes no --store/],
   [['import', 'lightblue', '--entity', 'e'], /import lightblue takes no --entity/],
   [
@@ -500,7 +510,7 @@ const MISUSED: readonly [args: readonly string[], problem: RegExp][] = [
 for (const [args, problem] of MISUSED) {
   test(`smalt ${args.join(' ')}: is misuse`, async () => {
     const cwd = mkdtempSync(join(tmpdir(), 'smalt-transfer-'))
-    writeFileSync(join(cwd, 'x.csv'), 'a\n1\n')
+    for (const name of ['x.csv', 'x.dat', 'x.xlsx']) writeFileSync(join(cwd, name), 'a\n1\n')
     const { code, out, err } = await runCommand(args, { cwd })
     rmSync(cwd, { recursive: true })
     assert.deepEqual([code, out], [2, ''])

@@ -41,6 +41,16 @@ test('help: lists every command; the help of each lists its actions, options and
   }
 })
 
+test('help: of the configuration, a command lists the options that it uses', () => {
+  for (const command of COMMANDS) {
+    const [, listed = ''] = commandHelp(command).split('Options of the configuration\n')
+    const names = [...listed.matchAll(/^ {2}--([\w-]+)/gm)].map(([, name]) => name!)
+    const { effective = Object.keys(CONFIG_OPTIONS), configuration, options } = command
+    const expected = effective.filter((name) => !Object.hasOwn(options, name))
+    assert.deepEqual(names.sort(), configuration === 'used' ? expected.sort() : [], command.name)
+  }
+})
+
 test('help: no line is longer than 100 columns', () => {
   const pages = [overview(COMMANDS), ...COMMANDS.map(commandHelp)]
   const long = pages.flatMap((page) => page.split('\n')).filter((line) => line.length > 100)

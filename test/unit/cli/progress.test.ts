@@ -8,6 +8,20 @@ const LINES: readonly [total: number | undefined, line: string][] = [
   [undefined, 'smalt: exporting 2,000 documents, 400/s\n'],
 ]
 
+test('progress: the first second shows no rate', () => {
+  let time = 0
+  let drawn = ''
+  const progress = createProgress({ isTTY: true, columns: 120, write: (text) => (drawn = text) }, () => time)
+  const [total, phase] = [4_000, 'copying']
+  progress.show({ phase, done: 0, total })
+  time = 900
+  progress.show({ phase, done: 1_000, total })
+  assert.match(drawn, /25%, 1,000 of 4,000 documents$/)
+  time = 2_000
+  progress.show({ phase, done: 2_000, total })
+  assert.match(drawn, /documents, 1,000\/s, 2 s left$/)
+})
+
 for (const [total, line] of LINES) {
   test(`progress: what is said of ${total ?? 'an unknown number of'} documents`, () => {
     let time = 0
