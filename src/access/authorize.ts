@@ -4,6 +4,8 @@
  */
 import { ServiceError } from '../base/errors.ts'
 import type { Projection } from '../lang/projection.ts'
+import type { Query } from '../lang/query.ts'
+import { createConditionCount } from '../lang/query-size.ts'
 import { fieldsOfUpdate } from '../lang/resolve/resolve-update.ts'
 import type { FieldRef } from '../lang/resolve/scope.ts'
 import type { Field, FieldOperation, Fields } from '../schema/field.ts'
@@ -11,6 +13,7 @@ import { type EntityOperation, type Schema, allFields } from '../schema/schema.t
 import { allowedQuery, requireReadable, requireReadableProjection, queryAccessOf } from './authorize-query.ts'
 import { allowedKey, allowedRows } from './authorize-rows.ts'
 import type { Caller } from './caller.ts'
+import { requireFewInAggregate, requireFewInFind } from './condition-count.ts'
 import { ALWAYS, type Rules, holds, narrowed } from './conditions.ts'
 import { allowedJoins, isNarrowedJoin } from './joins.ts'
 import { requireEntity } from './require-entity.ts'
@@ -49,7 +52,7 @@ export function authorizeFind(find: Find, caller: Caller): Authorized<AllowedFin
   const { visibilityOf } = view
   const { references } = find
   const joins = references && allowedJoins(references.followed, view, caller)
-  return grant({
+  const allowed: AllowedFind = {
     ...find,
     ...(query && { query }),
     sort,
@@ -58,7 +61,9 @@ export function authorizeFind(find: Find, caller: Caller): Authorized<AllowedFin
     ...shown(find.projection, view),
     ...(visibilityOf && { shownAs: visibilityOf }),
     ...(joins && { joined: { root: references.root, joins } }),
-  })
+  }
+  requireFewInFind(allowed)
+  return grant(allowed)
 }
 
 export function authorizeAggregate(aggregate: Aggregate, caller: Caller): Authorized<AllowedAggregate> {
@@ -69,12 +74,14 @@ export function authorizeAggregate(aggregate: Aggregate, caller: Caller): Author
   const { aggregation, isNarrowed } = allowedRows(aggregate.aggregation, queryAccess, caller)
   const rules = [...view.rulesFor('find'), ...queryAccess.rules]
   const query = narrowed(own, rules)
-  return grant({
+  const allowed: AllowedAggregate = {
     ...aggregate,
     ...(query && { query }),
     aggregation,
     isNarrowed: isNarrowed || rules.length > 0 || queryAccess.referencedEntityRules.size > 0,
-  })
+  }
+  requireFewInAggregate(allowed)
+  return grant(allowed)
 }
 
 export function authorizeInsert(insert: Insert, caller: Caller): Authorized<AllowedInsert> {
@@ -96,7 +103,7 @@ export function authorizeUpdate(request: ChangeRequest, caller: Caller): Authori
     ...queryAccess.rules,
     ...copied.flatMap((source) => rulesBelow(source, view)),
   ]
-  const query = narrowed(own, rules)
+  const query = requireFew(narrowed(own, rules))
   return grant({ ...request, ...writeVisibility(request.projection, view, caller), query, targets })
 }
 
@@ -119,7 +126,7 @@ export function authorizeDelete(request: DeleteRequest, caller: Caller): Authori
   const query = allowedQuery(request.query, [queryAccess], caller)
   return grant({
     ...request,
-    query: narrowed(query, [...selectionRules('delete', view), ...queryAccess.rules]),
+    query: requireFew(narrowed(query, [...selectionRules('delete', view), ...queryAccess.rules])),
     ...shown([], view),
     ...visibilityAfterWrite([], view),
     ...(view.visibilityOf && { visibilityOf: view.visibilityOf }),
@@ -222,6 +229,11 @@ function visibilityAfterWrite(rules: Rules, { visibility, visibilityOf }: View):
   return {
     shownAs: (document) => (holds(rules, document) ? (visibilityOf?.(document) ?? visibility) : nothing),
   }
+}
+
+function requireFew(query: Query<FieldRef>): Query<FieldRef> {
+  createConditionCount()(query)
+  return query
 }
 
 function grant<T>(value: T): Authorized<T> {

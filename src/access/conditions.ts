@@ -4,6 +4,7 @@ import { DEFAULT_LIMITS } from '../base/limits.ts'
 import { memoized } from '../base/memo.ts'
 import { compileQuery } from '../lang/evaluate/match.ts'
 import type { Query } from '../lang/query.ts'
+import { spendOnNodes } from '../lang/query-size.ts'
 import { type CallerValues, bindRule } from '../lang/resolve/row-rule.ts'
 import { type FieldRef, rootScope } from '../lang/resolve/scope.ts'
 import type { RoleList, RowRule } from '../schema/field.ts'
@@ -21,7 +22,12 @@ export function conditionOf(list: RoleList, schema: Schema, caller: Caller): Con
   if (entries.length === 0) return 'never'
   const rules = entries.filter((entry) => typeof entry !== 'string')
   if (rules.length < entries.length) return ALWAYS
-  const terms = rules.flatMap((rule) => boundTo(rule, schema, caller) ?? [])
+  const terms = rules.flatMap((rule) => {
+    const bound = boundTo(rule, schema, caller)
+    // A caller with many roles has many rules, and all of them are made for its first request.
+    if (bound) spendOnNodes(bound)
+    return bound ?? []
+  })
   if (terms.length === 0) return 'never'
   return [terms.length === 1 ? terms[0]! : { kind: 'or', terms }]
 }

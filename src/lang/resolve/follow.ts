@@ -41,6 +41,7 @@ function followedAt(place: Place, joins: Joins, shown: Projection<FieldRef>): re
     const steps = parsePath(field.path, '')
     const path = [...place.path, ...steps, '*']
     const { schema, query, sort, projection } = field.join
+    joins.repeat(field)
     const selected = { field, steps, query: resolveQuery(query, joinedScope(field, place.root)) }
     const counted = joins.isCounted(field)
       ? [{ ...selected, isCount: true, sort: [], followed: [] } as const]

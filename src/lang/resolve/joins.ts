@@ -10,6 +10,7 @@ import { parseProjection } from '../parse/parse-projection.ts'
 import { parseQuery } from '../parse/parse-query.ts'
 import type { Projection } from '../projection.ts'
 import { EVERY_DOCUMENT, type Named, type Query } from '../query.ts'
+import { createConditionCount } from '../query-size.ts'
 import { type SortKey, parseSort } from '../sort.ts'
 
 /** A followed reference, as an array field with its documents as elements. */
@@ -53,6 +54,8 @@ export interface Joins {
   readonly joinIfDefined: (reference: ReferenceField, from: Origin) => JoinedField | undefined
   /** The references that were left out, by the documents that contain them. */
   readonly leftOutOf: (inside: JoinedField | undefined) => ReadonlySet<ReferenceField>
+  /** To be called wherever the conditions of a reference become part of the request. Throws when there are too many. */
+  readonly repeat: (joined: JoinedField) => void
   /** All references followed in the requested document (`undefined`), or in the documents of another reference. */
   readonly followedIn: (inside: JoinedField | undefined) => ReadonlyMap<ReferenceField, JoinedField>
   /** Whether array elements are matched or sorted by its documents. */
@@ -87,6 +90,7 @@ export function createJoins(root: Schema, { schemaOf, fits = () => true, maxDept
   const counted = new Set<JoinedField>()
   const entered = new Set<JoinedField>()
   const leftOut = new Map<JoinedField | undefined, Set<ReferenceField>>()
+  const count = createConditionCount()
   const versions = new Map([[root.entity, root.version]])
 
   /** Undefined if the target does not exist or does not fit. One request uses only one version of each entity. */
@@ -158,6 +162,7 @@ export function createJoins(root: Schema, { schemaOf, fits = () => true, maxDept
   return {
     join,
     joinIfDefined,
+    repeat: ({ join: { query } }) => count(query),
     leftOutOf: (inside) => leftOut.get(inside) ?? NO_REFERENCES,
     followedIn: (inside) => followed.get(inside) ?? NONE,
     isNeeded: (joined) => needed.has(joined),

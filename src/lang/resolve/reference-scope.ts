@@ -35,6 +35,7 @@ const NO_FURTHER: Joins = {
   definesReference: true,
   join: refuse,
   joinIfDefined: refuse,
+  repeat: () => undefined,
   leftOutOf: () => new Set(),
   followedIn: () => new Map(),
   isNeeded: () => false,

@@ -156,7 +156,8 @@ function outside(operand: Operand, { depth }: Crossing): Operand {
 function related({ reference, inner, at }: Crossing, resolve: Resolve, query: Query<FieldRef>) {
   requireShallow(inner, at)
   // The definition of a reference follows no references, so `joins` is removed.
-  const { joins: _, ...scope } = inner
+  const { joins, ...scope } = inner
+  joins?.repeat(reference.field)
   const join = resolve(reference.field.join.query, scope)
   return { kind: 'related', reference, join, query } as const
 }

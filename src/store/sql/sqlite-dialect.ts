@@ -1,5 +1,6 @@
 /** SQLite's access to JSON. Big numbers go through functions that return keys in the order of the numbers. */
 import { orderKey } from '../../base/decimal.ts'
+import { ServiceError } from '../../base/errors.ts'
 import { type Json, isNumber, numberText } from '../../base/json/json.ts'
 import type { PatternFlags } from '../../base/pattern.ts'
 import type { Step } from '../../base/path.ts'
@@ -8,8 +9,14 @@ import type { Base, Dialect } from './dialect.ts'
 import { type Fragment, type SqlValue, literal, param, raw, sql } from './fragment.ts'
 import type { ReadAs } from './read-as.ts'
 
+/** SQLite's own limit of one statement. A condition may be written several times, so that it can be reached below ours. */
+const MAX_VARIABLES = 32_766
+
 export const SQLITE: Dialect = {
-  placeholder: () => '?',
+  placeholder: (n) => {
+    if (n > MAX_VARIABLES) throw tooManyVariables()
+    return '?'
+  },
   read(base, steps, type) {
     if (steps.length === 0) return base.scalar!(type)
     const column = steps.length === 1 ? base.columns?.get(String(steps[0])) : undefined
@@ -142,4 +149,9 @@ const SQLITE_TYPES: Readonly<Record<Kind, string>> = {
 
 function flagLetters(flags: PatternFlags): string {
   return `${flags.caseInsensitive ? 'i' : ''}${flags.multiline ? 'm' : ''}${flags.extended ? 'x' : ''}${flags.dotall ? 's' : ''}`
+}
+
+function tooManyVariables(): ServiceError {
+  const message = `the request would need more than ${MAX_VARIABLES} values in one statement; ask with fewer conditions, through fewer references, or as a caller with fewer roles`
+  return new ServiceError('crud:LimitExceeded', message)
 }

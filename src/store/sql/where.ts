@@ -5,6 +5,7 @@
  */
 import { unreachable } from '../../base/errors.ts'
 import { foldCase } from '../../base/text.ts'
+import { spend } from '../../base/work/work.ts'
 import { NEGATED_OP, isNegative } from '../../lang/operators.ts'
 import { type Query, conjunctsOf } from '../../lang/query.ts'
 import type { FieldRef } from '../../lang/resolve/scope.ts'
@@ -29,6 +30,9 @@ import {
 import { compareFields, contains, inField } from './where-arrays.ts'
 import { related, unrelated } from './where-related.ts'
 
+/** A condition on a reference may be written twice, so that the nodes that were counted before do not cover it. */
+const STEPS_PER_NODE = 40
+
 /** The terms of a filter, each in the form that its indexes serve best. */
 export function filterTerms(
   terms: readonly Query<FieldRef>[],
@@ -38,6 +42,7 @@ export function filterTerms(
 }
 
 export function where(query: Query<FieldRef>, translation: Translation): Fragment {
+  spend(STEPS_PER_NODE)
   const hint = translation.scopes.length === 1 ? translation.hint?.(query) : undefined
   const exact = translate(query, translation)
   return hint ? sql`(${hint} and ${exact})` : exact

@@ -70,23 +70,40 @@ export const PRODUCT_ROWS: readonly Row[] = [
   },
   {
     id: '5e',
-    what: 'a stream of 400 documents, each with 60 elements to match against 300 terms',
+    what: 'a stream of 800 small documents, each with 15 elements to match against 990 terms',
     expected: { answers: ['200'], limitMs: 20_000 },
     async prepare(on) {
       await on.define('r5e', { arr: { type: 'array', items: { type: 'object', fields: { x: INTEGER } } } })
-      const arr = times(60, (x) => ({ x }))
+      const arr = times(15, (x) => ({ x }))
       await on.store(
         'r5e',
-        times(400, (i) => ({ _id: `d${i}`, arr })),
+        times(800, (i) => ({ _id: `d${i}`, arr })),
       )
     },
     async send(on) {
-      const $or = times(300, (i) => ({ field: 'x', op: '=', rvalue: 100_000 + i }))
+      const $or = times(990, (i) => ({ field: 'x', op: '=', rvalue: 100_000 + i }))
       const body = { projection: { field: 'arr', include: true, match: { $or } } }
       return [await on.ask('POST', '/data/find/r5e?stream=true', { body, caller: GREEDY, withinMs: 30_000 })]
     },
     check: (_, { outcomes: [answer] }) => assert.match(answer!.text, /"matchCount":/),
   },
+  ...[400, 960].map((terms): Row => ({
+    id: `5f${terms}`,
+    what: `${terms} conditions through five references`,
+    expected: { answers: terms === 400 ? ['200'] : ['400 crud:LimitExceeded'], limitMs: 10_000 },
+    async prepare(on) {
+      const query = { field: '_id', op: '=', rfield: '$parent.p' }
+      const entity = `r5f${terms}`
+      const r = { type: 'reference', entity, versionValue: '1.0.0', query }
+      await on.define(entity, { a: STRING, p: STRING, r })
+      await on.store(entity, [{ _id: '1', a: 'x', p: '1' }])
+    },
+    async send(on) {
+      const field = `${'r.*.'.repeat(5)}a`
+      const $or = times(terms, (i) => ({ field, op: '=', rvalue: `v${i}` }))
+      return [await find(on, `r5f${terms}`, { query: { $or }, projection: ID })]
+    },
+  })),
   {
     id: '5b',
     what: 'the same in a query',

@@ -1,0 +1,98 @@
+/** The conditions of a request are limited after its references and row rules have become part of them. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Caller } from '../../src/access/caller.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
+import { MAX_CONDITIONS } from '../../src/lang/query-size.ts'
+import { printResponse } from '../../src/service/response.ts'
+import {
+  ADMIN,
+  ANYONE,
+  type TestService,
+  callerWith,
+  metadataDocument,
+  openTestService,
+} from '../support/service.ts'
+import { onEveryStore } from '../support/store-kind.ts'
+
+const VERSION = '1.0.0-SNAPSHOT'
+const STRING: JsonObject = { type: 'string' }
+const ITSELF: JsonObject = {
+  type: 'reference',
+  entity: 'n',
+  versionValue: VERSION,
+  query: { field: '_id', op: '=', rfield: '$parent.p' },
+}
+const ROLES = 60
+const RULES_PER_ROLE = 200
+const CLERK = callerWith('clerk')
+const EVERYONE = callerWith(...Array.from({ length: ROLES }, (_, i) => `r${i}`))
+
+function oneOf(count: number, field = 'a'): JsonObject {
+  return { $or: Array.from({ length: count }, (_, i) => ({ field, op: '=', rvalue: `v${i}` })) }
+}
+
+/** A condition on the document at the end of a chain of references. */
+function through(references: number, count: number): JsonObject {
+  return oneOf(count, `${'r.*.'.repeat(references)}a`)
+}
+
+interface Answer {
+  readonly matchCount?: number
+  readonly errors?: readonly { readonly errorCode: string; readonly msg: string }[]
+}
+
+onEveryStore(() => {
+  let tester: TestService
+
+  before(async () => {
+    tester = await openTestService()
+    await define('n', { a: STRING, p: STRING, r: ITSELF }, ['anyone'])
+    const rules = Array.from({ length: ROLES }, (_, i) => ({ role: `r${i}`, where: oneOf(RULES_PER_ROLE) }))
+    await define('ruled', { a: STRING, p: STRING }, rules)
+    await define('narrow', { a: STRING, p: STRING, r: { ...ITSELF, entity: 'narrow' } }, [
+      { role: 'clerk', where: oneOf(8) },
+    ])
+    for (const entity of ['n', 'ruled', 'narrow'])
+      assert.equal((await tester.insert(entity, { data: { _id: '1', a: 'v1', p: '1' } })).modifiedCount, 1)
+  })
+  after(() => tester[Symbol.asyncDispose]())
+
+  function define(entity: string, fields: JsonObject, find: Json): Promise<unknown> {
+    const schema = { access: { ...ANYONE, find }, version: { value: VERSION, changelog: 'made' } }
+    const document = metadataDocument(entity, fields, { info: { defaultVersion: VERSION }, schema })
+    return tester.service.metadata.create(ADMIN, { entity, version: VERSION }, document)
+  }
+
+  async function found(caller: Caller, entity: string, query?: JsonObject): Promise<Answer> {
+    const body = { ...(query && { query }), projection: { field: '_id' } }
+    return JSON.parse(printResponse(await tester.find(entity, body, caller))) as Answer
+  }
+
+  async function refused(answer: Promise<Answer>): Promise<void> {
+    const { errors: [error] = [] } = await answer
+    assert.ok(error, 'nothing was refused')
+    assert.equal(error.errorCode, 'crud:LimitExceeded', error.msg)
+    assert.match(error.msg, new RegExp(`at most ${MAX_CONDITIONS} parts`))
+  }
+
+  test('find: a query that references multiply beyond the limit is refused', () =>
+    refused(found(CLERK, 'n', through(5, 960))))
+  test('find: a query that row rules of references multiply beyond the limit is refused', () =>
+    refused(found(CLERK, 'narrow', through(5, 240))))
+  test('find: row rules of a caller with very many roles are refused', () =>
+    refused(found(EVERYONE, 'ruled')))
+  test('find: conditions within the limit are answered', async () => {
+    assert.equal((await found(CLERK, 'n', through(5, 100))).matchCount, 1)
+    assert.equal((await found(callerWith('r1'), 'ruled')).matchCount, 1)
+  })
+
+  test('update and delete: a query that references multiply beyond the limit is refused', async () => {
+    const query = through(5, 960)
+    for (const response of [
+      await tester.service.data.update(CLERK, { entity: 'n' }, { query, update: { $set: { a: 'w' } } }),
+      await tester.service.data.delete(CLERK, { entity: 'n' }, { query }),
+    ])
+      await refused(Promise.resolve(JSON.parse(printResponse(response)) as Answer))
+  })
+})
