@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
@@ -175,7 +175,7 @@ onEveryStore(() => {
     await assert.rejects(making, /exists; a backup never replaces a file/)
     assert.equal(readFileSync(file, 'utf8'), 'of somebody else')
     assert.deepEqual(
-      readdirSync(dirname(file)).filter((each) => each.includes('.part')),
+      readdirSync(dirname(file)).filter((each) => each.startsWith(`${basename(file)}.`)),
       [],
     )
   })

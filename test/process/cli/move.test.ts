@@ -328,7 +328,7 @@ test('move: entities of other datasources are refused by name', async (t) => {
 })
 
 const REFUSED: readonly [rule: string, args: string[], code: number, err: RegExp][] = [
-  ['a source is needed', ['--to', 'sqlite:./x'], 2, /move needs --from[^]*smalt --help lists/],
+  ['a source is needed', ['--to', 'sqlite:./x'], 2, /move needs --from[^]*smalt move --help explains/],
   ['a target is needed', ['--from', 'sqlite:./x'], 2, /move needs --to/],
   [
     'a location that is none is refused',
