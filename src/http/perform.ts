@@ -10,6 +10,7 @@ import type { Exchange } from './exchange.ts'
 import { holdKey } from './idempotency-key.ts'
 import type { Listener } from './listener.ts'
 import { checkParameters } from './routes/parameters.ts'
+import type { Idempotency } from '../service/idempotency.ts'
 import type { AnyReply, Params, Route, Upload } from './routes/route.ts'
 import { Holding, noRoom } from './share.ts'
 import {
@@ -114,36 +115,47 @@ type Performing = Pick<Request, 'route' | 'bytes' | 'parsed'> & {
 }
 
 async function perform(listener: Listener, exchange: Exchange, performing: Performing): Promise<AnyReply> {
+  const running = holdKey(listener, exchange, performing)
+  if (!running) return await performOnce(listener, exchange, performing)
+  using held = new DisposableStack()
+  held.use(running)
+  const reply = await performOnce(listener, exchange, performing, running.idempotency)
+  if ('lines' in reply) holdUntilClosed(exchange, held.move())
+  return reply
+}
+
+async function performOnce(
+  listener: Listener,
+  exchange: Exchange,
+  performing: Performing,
+  idempotency?: Idempotency,
+): Promise<AnyReply> {
   const { params, search, caller, request } = exchange
   const { accept = '', 'last-event-id': lastEventId } = request.headers
-  using held = new DisposableStack()
-  const running = holdKey(listener, exchange, performing)
-  if (running) held.use(running)
-  const { work, upload } = performing
+  const { route, bytes, parsed, work, upload } = performing
   const { getSignal, end } = watchWork(listener.auth, exchange)
-  const waiting = { getSignal, ending: listener.ending.signal, lastEventId: lastEventId?.toString() }
   let gone
   try {
+    // without spreads, which every request would pay for
     const call = {
       app: listener.app,
       caller,
       params,
       search,
       accept,
-      headers: headersFor(performing.route, request),
+      headers: headersFor(route, request),
       work,
       chargedTo: payerOf(listener, exchange),
-      ...(running && { idempotency: running.idempotency }),
-      ...(upload && { upload }),
+      idempotency,
+      upload,
+      getSignal,
+      ending: listener.ending.signal,
+      lastEventId: lastEventId?.toString(),
     }
-    const reply = await handle(listener.threads, {
-      ...performing,
-      call: { ...call, ...waiting },
-      charge: (cost) => charge(listener, exchange, cost),
-    })
+    const chargeMore = (cost: number): void => charge(listener, exchange, cost)
+    const reply = await handle(listener.threads, { route, call, bytes, parsed, charge: chargeMore })
     gone = end()
     // completed work is reported even if the caller lost the right meanwhile, as is the done part of a bulk
-    if ('lines' in reply) holdUntilClosed(exchange, held.move())
     if (gone === undefined || !('status' in reply) || reply.status < 400) return reply
   } catch (error) {
     gone = end()

@@ -14,15 +14,15 @@ import type { SlowRequest } from './slow/slow-request.ts'
 export interface Target {
   readonly entity: string
   readonly version?: string
-  readonly getSignal?: GetSignal
+  readonly getSignal?: GetSignal | undefined
   /** Clock and budget of the request; created if absent. */
-  readonly work?: Work
+  readonly work?: Work | undefined
   /** The caller who is charged for shared resources, such as reader threads. */
-  readonly chargedTo?: string
+  readonly chargedTo?: string | undefined
   /** Runs work that is too much for this thread in a worker thread; absent without worker threads and inside one. */
-  readonly offload?: Offload
+  readonly offload?: Offload | undefined
   /** Makes a write happen once, however often it is sent. */
-  readonly idempotency?: Idempotency
+  readonly idempotency?: Idempotency | undefined
 }
 
 /** Runs an operation from its start in a worker thread. */

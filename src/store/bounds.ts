@@ -7,9 +7,9 @@ export interface Bounds {
    * Aborted when the caller has disconnected. A function, because a signal is created only for operations
    * that may wait long.
    */
-  readonly getSignal?: () => AbortSignal
+  readonly getSignal?: (() => AbortSignal) | undefined
   /** The budget that is charged for the work of the store in this process. */
   readonly work?: Work
   /** The caller whose share of reader threads and connections is used; one anonymous caller when absent. */
-  readonly caller?: string
+  readonly caller?: string | undefined
 }

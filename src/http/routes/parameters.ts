@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer'
 import { ServiceError } from '../../base/errors.ts'
 import { didYouMean } from '../../base/suggest.ts'
-import type { Route } from './route.ts'
+import type { QueryParameter, Route } from './route.ts'
 
 type Declaring = Pick<Route, 'query' | 'takesOtherParameters'>
 
@@ -13,13 +13,13 @@ export function checkParameters(
 ): void {
   if (search === '') return
   if (!isText(search)) throw invalid('the query of the request holds percent signs that encode no UTF-8 text')
-  const known = query.map(({ name }) => name)
   const given = new Set<string>()
-  for (const [name] of new URLSearchParams(search)) {
-    const declared = known.find((each) => each === name || isLowerCaseOf(name, each))
-    if (declared === undefined && !takesOtherParameters) throw unknownParameter(name, known)
-    if (given.has(declared ?? name)) throw invalid(`the parameter "${name}" is given twice`)
-    given.add(declared ?? name)
+  for (const sent of new URLSearchParams(search).keys()) {
+    const declared = query.find(({ name }) => name === sent || isLowerCaseOf(sent, name))
+    if (!declared && !takesOtherParameters) throw unknownParameter(sent, query)
+    const name = declared?.name ?? sent
+    if (given.has(name)) throw invalid(`the parameter "${name}" is given twice`)
+    given.add(name)
   }
 }
 
@@ -40,7 +40,8 @@ function isLowerCaseOf(name: string, declared: string): boolean {
   return declared.length === 1 && name === declared.toLowerCase()
 }
 
-function unknownParameter(name: string, known: readonly string[]): ServiceError {
+function unknownParameter(name: string, declared: readonly QueryParameter[]): ServiceError {
+  const known = declared.map((each) => each.name)
   const list = known.length === 0 ? 'this route has none' : `known are ${known.join(', ')}`
   return invalid(`there is no parameter "${name}"; ${list}${didYouMean(name, known)}`)
 }

@@ -131,7 +131,7 @@ export interface Call {
   readonly search: string
   readonly body: Json | undefined
   /** Present in routes that read their body as it arrives. */
-  readonly upload?: Upload
+  readonly upload?: Upload | undefined
   /** The `Accept` header. */
   readonly accept: string
   /** The headers that the route declares, by name in lower case. */
@@ -140,13 +140,13 @@ export interface Call {
   /** The budget of the request. */
   readonly work: Work
   /** The account for shared resources. */
-  readonly chargedTo?: string
+  readonly chargedTo?: string | undefined
   /** Runs a part of the request in a worker thread, where it is too much for the main thread. */
-  readonly offload?: Offload
+  readonly offload?: Offload | undefined
   /** The same for a record of an import. */
-  readonly offloadRecord?: OffloadRecord
+  readonly offloadRecord?: OffloadRecord | undefined
   /** The `Idempotency-Key` header of a write. */
-  readonly idempotency?: Idempotency
+  readonly idempotency?: Idempotency | undefined
   /** Aborted when the server shuts down. */
   readonly ending: AbortSignal
   /** The `Last-Event-ID` header: the number of the last event that the caller received. */
@@ -219,8 +219,7 @@ export function isWrite({ method, isRead = false }: Pick<Route, 'method' | 'isRe
 
 export function targetOf(call: Pick<Call, 'params'> & ContextOfCall): Target {
   const { entity = '', version } = call.params
-  const context = contextOf(call)
-  return version === undefined ? { entity, ...context } : { entity, version, ...context }
+  return { ...contextOf(call), entity, ...(version !== undefined && { version }) }
 }
 
 type ContextOfCall = Pick<Call, 'getSignal' | 'work' | 'chargedTo' | 'offload' | 'idempotency'>
@@ -228,13 +227,7 @@ type ContextOfCall = Pick<Call, 'getSignal' | 'work' | 'chargedTo' | 'offload' |
 /** The part of a call that is independent of its operation. */
 export function contextOf(call: ContextOfCall): RequestContext {
   const { getSignal, work, chargedTo, offload, idempotency } = call
-  return {
-    getSignal,
-    work,
-    ...(chargedTo !== undefined && { chargedTo }),
-    ...(offload && { offload }),
-    ...(idempotency && { idempotency }),
-  }
+  return { getSignal, work, chargedTo, offload, idempotency }
 }
 
 /** Whether errors of a path have the envelope of data responses; those of other paths are plain error objects. */

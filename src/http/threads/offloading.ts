@@ -8,6 +8,7 @@ import type { Json } from '../../base/json/json.ts'
 import { parseTrusted } from '../../base/json/parse-trusted.ts'
 import type { Limits } from '../../base/limits.ts'
 import { INLINE_STEPS, TooMuchForThisThread, Work, during } from '../../base/work/work.ts'
+import type { Idempotency } from '../../service/idempotency.ts'
 import type { Offload, RenderEvent, Target } from '../../service/service.ts'
 import type { RenderForSink } from '../../service/sink-service.ts'
 import type { ImportOutcome, OffloadRecord } from '../routes/import-record.ts'
@@ -54,11 +55,13 @@ export async function handle(threads: Threads | undefined, request: Request): Pr
   const isAlone = !threads || !isOffloadable(route)
   const elsewhere = (): Promise<Reply> => offloadRoute(threads!, request)
   if (!parsed) return await elsewhere()
-  const offload = isAlone
-    ? {}
-    : { offload: offloadOperation(threads, request), offloadRecord: offloadRecord(threads, request) }
+  const offload = isAlone ? undefined : offloadOperation(threads, request)
+  const ofRecord = isAlone ? undefined : offloadRecord(threads, request)
   const attempt = (work: Work): Promise<AnyReply> =>
-    during(work, async () => await route.handle({ ...call, ...offload, work, body: parsed.value }))
+    during(
+      work,
+      async () => await route.handle({ ...call, work, offload, offloadRecord: ofRecord, body: parsed.value }),
+    )
   try {
     return await attempt(call.work)
   } catch (error) {
@@ -123,7 +126,7 @@ function addressOf({
   entity,
   version,
   idempotency,
-}: Target): Pick<Target, 'entity' | 'version' | 'idempotency'> {
+}: Target): Pick<Target, 'entity' | 'version'> & { readonly idempotency?: Idempotency } {
   return { entity, ...(version !== undefined && { version }), ...(idempotency && { idempotency }) }
 }
 

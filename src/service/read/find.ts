@@ -29,7 +29,7 @@ export async function find(deps: Deps, caller: Caller, { target, body }: FindInp
   const { allowed, plan, maxTimeMs } = planned
   const { schema, asOf } = allowed
   work.limitTimeTo(maxTimeMs ?? Infinity)
-  const page = createPage(allowed, plan, pageBounds(deps, work))
+  const page = createPage(allowed, plan, pageBounds(deps, work), planned.renderer)
   const reading = { deps, schema, bounds: boundsOf(work, target), asOf }
   if (planned.page) return await findByCursor({ ...planned, page: planned.page }, { page, reading, work })
   // Each document is rendered when it is read, with only the fields that the caller may see.

@@ -45,10 +45,13 @@ export interface Shown {
 }
 
 /** Without a remaining projection, documents are rendered as they are stored. */
-export function createPage(rendering: Rendering, remaining: Remaining, { work, secret }: PageBounds): Page {
-  const { show, versionOf } = rendering.shownAs
-    ? visibilityPerDocument({ ...rendering, shownAs: rendering.shownAs }, remaining, secret)
-    : sameVisibility(rendering, remaining, secret)
+export function createPage(
+  rendering: Rendering,
+  remaining: Remaining,
+  { work, secret }: PageBounds,
+  renderer: DocumentRenderer = createRenderer(rendering, remaining, secret),
+): Page {
+  const { show, versionOf } = renderer
   const metadataOf = (document: StoredDocument): JsonText => {
     const version = versionOf(document)
     return `{"documentVersion":${isPlain(document.id) ? `"${version}"` : JSON.stringify(version)}}`
@@ -89,9 +92,24 @@ export function createPage(rendering: Rendering, remaining: Remaining, { work, s
   }
 }
 
-interface DocumentRenderer {
+export interface DocumentRenderer {
   readonly show: Page['show']
   readonly versionOf: (document: StoredDocument) => string
+}
+
+function createRenderer(rendering: Rendering, remaining: Remaining, secret: string): DocumentRenderer {
+  return rendering.shownAs
+    ? visibilityPerDocument({ ...rendering, shownAs: rendering.shownAs }, remaining, secret)
+    : sameVisibility(rendering, remaining, secret)
+}
+
+/** A renderer for all pages of a prepared find. Undefined where a page needs a renderer of its own, which has a state. */
+export function sharedRenderer(
+  rendering: Rendering,
+  remaining: Remaining,
+  secret: string,
+): DocumentRenderer | undefined {
+  return rendering.shownAs || remaining.joins ? undefined : sameVisibility(rendering, remaining, secret)
 }
 
 /** For visibility that is the same for every document. */

@@ -11,6 +11,7 @@ import { type FindPlan, planFind } from '../../plan/read.ts'
 import type { Deps } from '../deps.ts'
 import type { PageRequest } from '../request/page-request.ts'
 import type { FindRequest } from '../request/request.ts'
+import type { DocumentRenderer } from './page.ts'
 import { isInStatement } from './read-page.ts'
 import { resolveReading } from './resolve-request.ts'
 
@@ -20,6 +21,8 @@ export interface PlannedFind {
   readonly maxTimeMs: number | undefined
   /** Present if documents are asked for by cursor. */
   readonly page?: PageRequest
+  /** Present if all pages of a prepared find share it. */
+  readonly renderer?: DocumentRenderer | undefined
 }
 
 export function planFindRequest(deps: Deps, caller: Caller, request: FindRequest): PlannedFind {

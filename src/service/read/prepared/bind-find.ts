@@ -37,10 +37,9 @@ export function bindFind(
 ): PlannedFind | undefined {
   const cast = castArguments(parameters, literals)
   if (!cast) return undefined
-  const { page: prepared, ...rest } = find
-  const page = prepared && { size: prepared.size, ...(after !== undefined && { after }) }
   const plan = { ...find.plan, read: { ...find.plan.read, arguments: cast } }
-  return { ...rest, plan, ...(page && { page }) }
+  if (!find.page) return { ...find, plan }
+  return { ...find, plan, page: { size: find.page.size, ...(after !== undefined && { after }) } }
 }
 
 function castArguments(parameters: readonly Parameter[], literals: readonly Json[]): Arguments | undefined {

@@ -5,6 +5,7 @@ import { parameterized } from '../../../lang/parameters.ts'
 import type { Deps } from '../../deps.ts'
 import { readFind } from '../../request/request.ts'
 import type { Target } from '../../service.ts'
+import { sharedRenderer } from '../page.ts'
 import { planFindRequest } from '../plan-find.ts'
 import { type PreparedFind, preparedFrom } from './bind-find.ts'
 import { preparedOnce } from './prepared-finds.ts'
@@ -29,7 +30,9 @@ export function prepareFind(
     // Both lists follow the order of the query. A literal that the shape does not contain cannot be bound.
     if (!isSameList(literals, shape.literals)) return undefined
     const find = { ...request, ...(query && { query }) }
-    return preparedFrom(planFindRequest(deps, caller, find), literals.length)
+    const planned = planFindRequest(deps, caller, find)
+    const renderer = sharedRenderer(planned.allowed, planned.plan, deps.secret())
+    return preparedFrom({ ...planned, renderer }, literals.length)
   })
 }
 
