@@ -39,7 +39,7 @@ export async function takeLease(
     return held
   }
 
-  async function keepUp(): Promise<void> {
+  async function renewUntilOver(): Promise<void> {
     while (!isOver) {
       await wakeSignal.wait(renewMs)
       if (isOver) return
@@ -55,7 +55,7 @@ export async function takeLease(
   const first = await hold('hold')
   if (!first) return undefined
   record = first
-  const keeping = keepUp()
+  const renewing = renewUntilOver()
   return {
     holder,
     isHeld: () => !isOver && performance.now() < until,
@@ -63,7 +63,7 @@ export async function takeLease(
     async release() {
       isOver = true
       wakeSignal.ring()
-      await keeping
+      await renewing
       await store.release(holder)
     },
   }

@@ -31,16 +31,16 @@ export async function dialing<T>(signal: AbortSignal, connect: () => Promise<T>)
   signal.throwIfAborted()
   watch()
   const sockets = new Set<Socket>()
-  const getSignal = (): void => {
+  const destroySockets = (): void => {
     for (const socket of sockets) socket.destroy()
   }
   const looking = setInterval(() => {
-    if (signal.aborted || sockets.values().some(({ bytesRead }) => bytesRead > MAX_BYTES)) getSignal()
+    if (signal.aborted || sockets.values().some(({ bytesRead }) => bytesRead > MAX_BYTES)) destroySockets()
   }, LOOK_MS)
   try {
     return await opening.run(sockets, connect)
   } catch (error) {
-    getSignal()
+    destroySockets()
     throw error
   } finally {
     clearInterval(looking)
