@@ -8,7 +8,7 @@ import type { Statement } from '../../sql/fragment.ts'
 import type { Bounds } from '../../bounds.ts'
 import { type Connection, connectionOn } from './connection.ts'
 import { LostError, UnreachableError, isLost, stateOf } from './failures.ts'
-import { WAIT_MS, patiently } from './time-limit.ts'
+import { WAIT_MS, untilEnded } from './time-limit.ts'
 import { type LeasedPipeline, createPipeline } from './pipeline.ts'
 import { PIPELINES } from './pipeline-pool.ts'
 import { choosePlans } from './plan-choice.ts'
@@ -175,7 +175,7 @@ export function openConnections(location: Location, onError: (error: unknown) =>
       return results.map((result) => (result.status === 'fulfilled' ? result.value : undefined))
     },
     async [Symbol.asyncDispose]() {
-      await patiently(Promise.all(Object.values(pools).map((pool) => pool.end())))
+      await untilEnded(Promise.all(Object.values(pools).map((pool) => pool.end())))
     },
   }
 }

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
-import { patiently } from './time-limit.ts'
+import { untilEnded } from './time-limit.ts'
 import type { Location } from './location.ts'
 
 interface Listening extends AsyncDisposable {
@@ -55,7 +55,7 @@ export function createListening({ config, schema }: Location): Listening {
     },
     async [Symbol.asyncDispose]() {
       ending.abort()
-      if (client) await patiently(client.end().catch(() => undefined))
+      if (client) await untilEnded(client.end().catch(() => undefined))
     },
   }
 }

@@ -26,7 +26,7 @@ export function readLocation(url: string): Location {
   if (!Number.isInteger(poolSize) || poolSize < 1 || poolSize > 1_000) {
     throw new LocationError('pool takes a whole number from 1 to 1000')
   }
-  settleEncryption(parsed.searchParams)
+  checkEncryption(parsed.searchParams)
   // Options of the URL follow our defaults and override them. The schema comes last and cannot be overridden.
   const options = [
     '-c jit=off -c idle_in_transaction_session_timeout=300000 -c synchronous_commit=on',
@@ -42,7 +42,7 @@ export function readLocation(url: string): Location {
 }
 
 /** Checked here, because the driver's failures would look like an unreachable database. */
-function settleEncryption(parameters: URLSearchParams): void {
+function checkEncryption(parameters: URLSearchParams): void {
   const mode = parameters.get('sslmode')
   if (mode !== null && !SSL_MODES.includes(mode)) {
     throw new LocationError(`sslmode takes one of ${SSL_MODES.join(', ')}`)

@@ -86,13 +86,13 @@ function sharedOn<Table, T, R>(
   const waiting = createRoundRobin<Waiting<Table, T, R>>()
   let underWay = 0
   let isScheduled = false
-  let patience: NodeJS.Timeout | undefined
+  let maxWaitTimer: NodeJS.Timeout | undefined
   let aloneUntil = -Infinity
 
   function schedule(): void {
     if (waiting.size === 0) return
     if (underWay >= maxUnderWay) {
-      if (maxWaitMs !== undefined) patience ??= setTimeout(sendNext, maxWaitMs)
+      if (maxWaitMs !== undefined) maxWaitTimer ??= setTimeout(sendNext, maxWaitMs)
     } else if (!isScheduled) {
       // At the end of the iteration of the event loop, so that requests that arrive in it join the batch.
       isScheduled = true
@@ -102,8 +102,8 @@ function sharedOn<Table, T, R>(
 
   function sendNext(): void {
     isScheduled = false
-    clearTimeout(patience)
-    patience = undefined
+    clearTimeout(maxWaitTimer)
+    maxWaitTimer = undefined
     const batch = waiting.take(maxItems)
     const present = batch.filter((each) => !hasLeft(each))
     void answerAlone(batch.filter(hasLeft))

@@ -24,8 +24,8 @@ export async function bounded<T>(
   { bounds, cancel, onStop }: Bounding,
   work: () => Promise<T>,
 ): Promise<T> {
-  const getSignal = bounds.getSignal?.()
-  if (getSignal?.aborted) throw callerLeft()
+  const signal = bounds.getSignal?.()
+  if (signal?.aborted) throw callerLeft()
   let cancelling: Promise<void> | undefined
   const backend = backendOf(client)
   let onGivenUp = (): void => undefined
@@ -55,17 +55,17 @@ export async function bounded<T>(
   }
   const { timeLimitMs } = bounds
   const timer = setTimeout(stop, timeLimitMs)
-  getSignal?.addEventListener('abort', stop)
+  signal?.addEventListener('abort', stop)
   try {
     return await work()
   } catch (error) {
     if (isGivenUp && isLost(error)) throw new AbandonedError('the server does not react', { cause: error })
     if (!cancelling || !(isCancelled(error) || error instanceof StoppedError)) throw error
-    throw getSignal?.aborted ? callerLeft() : timedOut(bounds.work?.timeLimitMs ?? timeLimitMs)
+    throw signal?.aborted ? callerLeft() : timedOut(bounds.work?.timeLimitMs ?? timeLimitMs)
   } finally {
     isOver = true
     clearTimeout(timer)
-    getSignal?.removeEventListener('abort', stop)
+    signal?.removeEventListener('abort', stop)
     // The connection must not go back to the pool while a cancellation is on its way to it.
     if (cancelling) await cancelling
     clearTimeout(deadline)
@@ -74,7 +74,7 @@ export async function bounded<T>(
 }
 
 /** Waits for a connection to end, but not for ever: a silent server never confirms it. */
-export async function patiently(ending: Promise<unknown>): Promise<void> {
+export async function untilEnded(ending: Promise<unknown>): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const timer = setTimeout(resolve, WAIT_MS)
   await Promise.race([ending, promise]).finally(() => clearTimeout(timer))
