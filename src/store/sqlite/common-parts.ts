@@ -33,7 +33,7 @@ export interface Parts {
   readonly writer: Writer
   readonly readers: Readers
   /** Present on the thread that owns the file. */
-  readonly upkeep?: AsyncDisposable
+  readonly maintenance?: AsyncDisposable
   /** The same. */
   readonly filler?: AsyncDisposable
   /** The same. Called when another thread may have changed metadata. */
@@ -86,7 +86,7 @@ export function commonParts(parts: Parts) {
       await parts.filler?.[Symbol.asyncDispose]()
       await writer.drain()
       await readers[Symbol.asyncDispose]()
-      await parts.upkeep?.[Symbol.asyncDispose]()
+      await parts.maintenance?.[Symbol.asyncDispose]()
       connection[Symbol.dispose]()
     },
   } satisfies Partial<Database>

@@ -61,9 +61,9 @@ export function openSqliteStore(options: SqliteOptions): Database {
   const readers = createReaders({ file: connection.file, memory, threads: READER_THREADS })
   const filler = createFiller({ database, catalogue, writer, readers, onError })
   filler.wake()
-  const upkeep = new AsyncDisposableStack()
-  upkeep.use(keepLogSmall({ file: connection.file, exec: (text) => database.exec(text), readers }))
-  upkeep.use(returnFreePages({ database, writer }))
+  const maintenance = new AsyncDisposableStack()
+  maintenance.use(keepLogSmall({ file: connection.file, exec: (text) => database.exec(text), readers }))
+  maintenance.use(returnFreePages({ database, writer }))
   const session = { within: connection.within, catalogue, statements, outbox, version: () => version() }
   const direct = directSession(session)
   const timed = timing(onTiming)
@@ -71,7 +71,7 @@ export function openSqliteStore(options: SqliteOptions): Database {
     timed(operation, () => untilCurrent(work))
   const bookkeeping = bookkeepingOn(statements, writer)
   const onMetadata: (() => void)[] = []
-  const own = { filler, upkeep, onMetadata }
+  const own = { filler, maintenance, onMetadata }
 
   return {
     ...commonParts({ connection, catalogue, statements, outbox, writer, readers, direct, timed, ...own }),

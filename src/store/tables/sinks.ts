@@ -44,7 +44,7 @@ export function createSinks(engine: Engine): SinkStore {
       )),
     recordResults: (holder, results) =>
       run('sink', async () => {
-        const statements = settling(holder, results, { dialect, now: clock.estimate() })
+        const statements = resultStatements(holder, results, { dialect, now: clock.estimate() })
         return (await engine.batch(statements, { undoUnless: 0 })) !== undefined
       }),
     readItems: async (name) =>
@@ -135,7 +135,7 @@ async function lease(
  * The first statement returns a row only while the lease is the holder's; `undoUnless` depends on it. A receiver
  * that is gone disables only the definition that named it, not one that replaced it.
  */
-function settling(
+function resultStatements(
   { name, owner }: Holder,
   { version, progress, entered, changed, removed }: SinkResults,
   { dialect, now }: Pick<Engine, 'dialect'> & { readonly now: number },

@@ -36,13 +36,13 @@ export interface OwningWriter extends Writer {
 }
 
 interface Job {
-  readonly perform: () => Settle
+  readonly perform: () => Finish
   readonly reject: (reason: unknown) => void
   readonly bounds: Bounds | undefined
   /** Present once another process had the lock when it was the job's turn. */
   waitLimit?: WaitLimit
 }
-type Settle = () => void
+type Finish = () => void
 
 /** Time slice of a batch: the remaining jobs run in later turns of the event loop, so that reads are not delayed. */
 const MAX_BATCH_MS = 10
@@ -69,9 +69,9 @@ export function createWriter(database: DatabaseSync, afterCommit: () => void): O
       if (!lock.begin()) return retryLater(batch)
       const performed: Job[] = []
       tried = performed
-      const settle = performAll(batch, performed)
+      const finish = performAll(batch, performed)
       commit.run()
-      for (const each of settle) each()
+      for (const each of finish) each()
       afterCommit()
     } catch (error) {
       for (const job of tried) job.reject(storeFailure(error))
@@ -92,16 +92,16 @@ export function createWriter(database: DatabaseSync, afterCommit: () => void): O
     if (jobs.length > 0) return pauseForLock().then(flush)
   }
 
-  function performAll(batch: readonly Job[], performed: Job[]): readonly Settle[] {
+  function performAll(batch: readonly Job[], performed: Job[]): readonly Finish[] {
     const started = performance.now()
-    const settle: Settle[] = []
+    const finish: Finish[] = []
     for (const job of batch) {
       if (performed.length > 0 && performance.now() - started > MAX_BATCH_MS) break
       performed.push(job)
       // A single job rolls back the whole transaction when it fails, so it needs no savepoint.
-      settle.push(batch.length === 1 ? job.perform() : guarded(job, database, guards))
+      finish.push(batch.length === 1 ? job.perform() : guarded(job, database, guards))
     }
-    return settle
+    return finish
   }
 
   /** Waits at least one turn of the event loop, so that no two waiters start in the same turn. */
@@ -119,7 +119,7 @@ export function createWriter(database: DatabaseSync, afterCommit: () => void): O
   return {
     run<T>(work: () => T, bounds?: Bounds): Promise<T> {
       const { promise, resolve, reject } = Promise.withResolvers<T>()
-      const perform = (): Settle => {
+      const perform = (): Finish => {
         const result = work()
         return () => resolve(result)
       }
@@ -194,12 +194,12 @@ interface Guards {
   readonly undo: StatementSync
 }
 
-function guarded(job: Job, database: DatabaseSync, guards: Guards): Settle {
+function guarded(job: Job, database: DatabaseSync, guards: Guards): Finish {
   guards.save.run()
   try {
-    const settle = job.perform()
+    const finish = job.perform()
     guards.release.run()
-    return settle
+    return finish
   } catch (error) {
     // Some failures, such as a full disk, roll back the whole transaction; then the whole batch has failed.
     if (!database.isTransaction) throw error
