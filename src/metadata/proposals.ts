@@ -52,7 +52,7 @@ export function proposeCreate(
   checkSchemaTarget(sent.schema, target)
   const { info, warnings } = withElementSteps(sent.info, [...documentsOf(entity), sent.schema])
   const spelling = [...sent.warnings, ...warnings]
-  if (entity && isSettled(entity, info, sent.schema)) return { proposal: undefined, warnings: spelling }
+  if (entity && isUnchanged(entity, info, sent.schema)) return { proposal: undefined, warnings: spelling }
   return {
     proposal: { info, schemas: [sent.schema], isIntroduced: true },
     warnings: [...spelling, ...droppedBy(entity?.info, info)],
@@ -70,7 +70,7 @@ export function proposeSchema(
   const stored = known(entity, target.entity).info
   const { info, warnings } = withElementSteps(stored, [...documentsOf(entity), schema])
   const all = [...spelling, ...warnings]
-  if (isSettled(entity!, info, schema)) return { proposal: undefined, warnings: all }
+  if (isUnchanged(entity!, info, schema)) return { proposal: undefined, warnings: all }
   return { proposal: { info, schemas: [schema], isIntroduced: true }, warnings: all }
 }
 
@@ -196,7 +196,7 @@ export function checkName(name: string, expected: string, context: string): void
  * Whether the version already exists with this content. With other content it must be a snapshot, which can
  * be replaced.
  */
-export function isSettled(entity: Entity, info: EntityInfo, schema: SchemaDocument): boolean {
+export function isUnchanged(entity: Entity, info: EntityInfo, schema: SchemaDocument): boolean {
   const { value } = schema.version
   const existing = entity.versions.get(value)?.document()
   if (!existing) return false

@@ -16,7 +16,7 @@ import {
   type VersionName,
   checkName,
   documentsOf,
-  isSettled,
+  isUnchanged,
   readMetadata,
   textsOf,
 } from './proposals.ts'
@@ -92,10 +92,10 @@ function proposeGroup(entity: Entity | undefined, group: readonly Listed[]): Pro
   const { info, warnings } = withElementSteps(last.info, [...documentsOf(entity), ...schemas])
   const all = [...warnings, ...droppedBy(entity?.info, info), ...overruledIn(group)]
   // Compared with the stored entity info, because another version of the list may bring new one.
-  const added = schemas.filter((schema) => !entity || !isSettled(entity, entity.info, schema))
+  const added = schemas.filter((schema) => !entity || !isUnchanged(entity, entity.info, schema))
   if (added.length > 0) return { proposal: { info, schemas: added, isIntroduced: true }, warnings: all }
   // Without a new version, other entity info is refused as in a write of one document, except beside a SNAPSHOT.
-  if (schemas.every((schema) => isSettled(entity!, info, schema)))
+  if (schemas.every((schema) => isUnchanged(entity!, info, schema)))
     return { proposal: undefined, warnings: all }
   return { proposal: { info, schemas, isIntroduced: true }, warnings: all }
 }

@@ -10,7 +10,7 @@ import { fieldPointer, fieldsOnPath } from '../../schema/fields-on-path.ts'
 import type { Finding } from '../finding.ts'
 import type { Subject } from './subject.ts'
 
-type Told = Pick<Finding, 'severity' | 'msg'>
+type Report = Pick<Finding, 'severity' | 'msg'>
 
 const OPERATIONS = ['find', 'insert', 'update', 'delete'] as const
 
@@ -44,12 +44,12 @@ function* unreadFields(subject: Subject, schema: Schema): Generator<Finding> {
   const { reaches, access } = subject
   const isUnread = memoized((ranks: Ranks) => ranks.every((rank) => rank === NO))
   // Fields below a reported field are not reported again.
-  let told: string | undefined
+  let reported: string | undefined
   for (const field of allFields(schema.root.fields)) {
     const { path } = field
-    if (isComputed(field) || (told !== undefined && path.startsWith(told))) continue
+    if (isComputed(field) || (reported !== undefined && path.startsWith(reported))) continue
     if (!isUnread(reaches.ranks(schema, 'find', field))) continue
-    told = `${path}.`
+    reported = `${path}.`
     const trail = fieldsOnPath(schema, path)!
     const together = access.reachOf({ schema, operation: 'find', trail }, reaches.roles)
     yield finding(
@@ -60,14 +60,14 @@ function* unreadFields(subject: Subject, schema: Schema): Generator<Finding> {
   }
 }
 
-function byNobody(path: string): Told {
+function byNobody(path: string): Report {
   return {
     severity: 'hint',
     msg: `nobody may read "${path}"; if that is not meant, take "noone" out of its list`,
   }
 }
 
-function byNoneAlone(path: string): Told {
+function byNoneAlone(path: string): Report {
   return {
     severity: 'warning',
     msg:
@@ -80,6 +80,6 @@ function isNobodys({ access, reaches }: Subject, schema: Schema, operation: Enti
   return access.reachOf({ schema, operation }, reaches.roles) === 'no'
 }
 
-function finding({ version }: Schema, at: string, told: Told): Finding {
-  return { code: 'no-access', at, version, ...told }
+function finding({ version }: Schema, at: string, report: Report): Finding {
+  return { code: 'no-access', at, version, ...report }
 }

@@ -11,11 +11,11 @@ import { type Subject, listed, quoted, rolesOf, writable } from './subject.ts'
 
 export function* uniqueOverHidden(subject: Subject): Generator<Finding> {
   for (const schema of subject.schemas) {
-    const told = new Set<string>()
+    const reported = new Set<string>()
     for (const unique of uniquesOf(subject, schema)) {
       const key = unique.paths.toSorted().join('\0')
-      if (told.has(key)) continue
-      told.add(key)
+      if (reported.has(key)) continue
+      reported.add(key)
       yield* judged(subject, schema, unique)
     }
   }
