@@ -198,14 +198,14 @@ function usesOf(kept: Database['kept']): Map<string, Known> {
   return known
 }
 
-interface Upkeep {
+interface TrimOptions {
   readonly stores: ReadonlyMap<string, Pick<Database, 'kept'>>
   readonly now: () => Date
   readonly onInternalError: (error: unknown) => void
 }
 
 /** Deletes expired answers, a few at a time, so that no write waits long. */
-export function trimAnswers({ stores, now, onInternalError }: Upkeep): AsyncDisposable {
+export function trimAnswers({ stores, now, onInternalError }: TrimOptions): AsyncDisposable {
   let round = Promise.resolve()
   let isIdle = true
   const closing = new AbortController()

@@ -55,10 +55,10 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const { onInternalError, datasources } = options
   const isShared = [...stores.values()].some((each) => each.isShared)
   const [store] = stores.values()
-  const upkeep = opened.use(refreshMetadata({ store: store!, registry, isShared, onInternalError }))
+  const refresh = opened.use(refreshMetadata({ store: store!, registry, isShared, onInternalError }))
   const { location } = datasources[0]!
-  await upkeep.begun.catch((error: unknown) => Promise.reject(new OpenError(location, error)))
-  const told = openEvents(eventDeps, options, opened)
+  await refresh.begun.catch((error: unknown) => Promise.reject(new OpenError(location, error)))
+  const events = openEvents(eventDeps, options, opened)
   opened.use(trimAnswers({ ...eventDeps, stores }))
   const backups = opened.use(
     backupService({
@@ -72,11 +72,11 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const owned = opened.move()
   return {
     ...service,
-    ...told,
+    ...events,
     backups,
     ready: () =>
       presentably(onInternalError, async () => {
-        upkeep.requireLoaded()
+        refresh.requireLoaded()
         await service.ready()
       }),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),

@@ -30,12 +30,12 @@ export function startSchedule<Datasource extends { readonly name: string }>(
   let round: Promise<void> | undefined
   const makeDue = async (): Promise<void> => {
     for (const datasource of datasources)
-      if (!isEnded) await takeTurn(datasource, deps).catch(onInternalError)
+      if (!isEnded) await backUpIfDue(datasource, deps).catch(onInternalError)
   }
   const look = (): void => void (round ??= makeDue().finally(() => (round = undefined)))
   const timer = setInterval(look, Math.min(everyMs, lookEveryMs)).unref()
   return {
-    /** The last turn changes its lock when it ends, and the store must be open until then. */
+    /** The last round changes its lock when it ends, and the store must be open until then. */
     async [Symbol.asyncDispose]() {
       isEnded = true
       clearInterval(timer)
@@ -44,7 +44,7 @@ export function startSchedule<Datasource extends { readonly name: string }>(
   }
 }
 
-async function takeTurn<Datasource extends { readonly name: string }>(
+async function backUpIfDue<Datasource extends { readonly name: string }>(
   datasource: Datasource,
   { locks, make, everyMs, leaseMs = LEASE_MS, onInternalError }: ScheduleDeps<Datasource>,
 ): Promise<void> {

@@ -50,10 +50,10 @@ export class EventScheduler {
   #schedule(): void {
     if (this.#isScheduled || this.#jobs.isEmpty) return
     this.#isScheduled = true
-    setImmediate(() => this.#turn())
+    setImmediate(() => this.#runSlice())
   }
 
-  #turn(): void {
+  #runSlice(): void {
     this.#isScheduled = false
     this.#quick = 0
     const end = performance.now() + SLICE_MS

@@ -63,7 +63,7 @@ function createSource(
   const hub = new EventHub(store, { timeLimitMs, onInternalError })
   const log = new EventLog(store, timeLimitMs)
   const texts = createEventTexts(deps)
-  const turns = new EventScheduler()
+  const scheduler = new EventScheduler()
   return {
     store,
     hub,
@@ -72,8 +72,8 @@ function createSource(
       hub.newestAfter(position) ?? (await log.after(position, principal)),
     async choose(heads, reader) {
       const isChosen = isFor(deps, reader)
-      if (turns.admitsQuick() && !kindsOf(heads).some(isChosen)) return []
-      return await turns.run(reader.caller.principal, chosen(heads, isChosen))
+      if (scheduler.admitsQuick() && !kindsOf(heads).some(isChosen)) return []
+      return await scheduler.run(reader.caller.principal, chosen(heads, isChosen))
     },
     async textsOf(heads, caller, getSignal) {
       const known = heads.map((head) => texts.known(head, caller))
@@ -84,7 +84,7 @@ function createSource(
         const reader = { caller, ...(getSignal && { left: getSignal() }) }
         const text = await texts.makeBy((signal) => render(head!, caller, signal), head!, reader)
         // All who waited for it get it at once, and sending it takes them long.
-        return await turns.run(
+        return await scheduler.run(
           caller.principal,
           made(heads, [text], () => text),
         )
@@ -92,7 +92,7 @@ function createSource(
       const missing = heads.filter((_, i) => known[i] === undefined)
       const states = await log.statesOf(missing, caller.principal)
       const make = (head: EventHead): JsonText => texts.make(head, states.get(head.holder)!, caller)
-      return await turns.run(caller.principal, made(heads, known, make))
+      return await scheduler.run(caller.principal, made(heads, known, make))
     },
     shares: new ByteShares(UNSENT_BYTES),
   }

@@ -22,14 +22,19 @@ import { AccessQuestionShape } from './metadata-shapes.ts'
 export function explainedAccess(registry: Registry, body: Json | undefined): Json {
   const { caller, entity, version, field, operation } = readQuestion(body)
   const schema = schemaFor(registry, entity, version)
-  const told = { entity, version: schema.version, ...(field !== undefined && { field }), op: operation }
+  const question = { entity, version: schema.version, ...(field !== undefined && { field }), op: operation }
   if (schema.status === 'disabled') {
     const rule = { at: '/status/value', because: 'disabled' }
-    return { ...told, decision: 'deny', rule, reason: `version ${schema.version} is disabled, so nobody may` }
+    return {
+      ...question,
+      decision: 'deny',
+      rule,
+      reason: `version ${schema.version} is disabled, so nobody may`,
+    }
   }
   const trail = field === undefined ? undefined : fieldsTo(schema, field)
   const { rule, ...explanation } = explainAccess({ schema, operation, ...(trail && { trail }) }, caller)
-  return { ...told, ...explanation, rule: { ...rule } }
+  return { ...question, ...explanation, rule: { ...rule } }
 }
 
 export function accessOf(

@@ -24,14 +24,14 @@ export function openEvents(
   { events: settings = DEFAULT_EVENT_KEEPING, sinkMeter }: EventOptions,
   opened: AsyncDisposableStack,
 ): Pick<Service, 'events' | 'sinks'> {
-  const told = (name: string, areDisabledCounted: boolean): Promise<number | undefined> =>
+  const deliveredIn = (name: string, areDisabledCounted: boolean): Promise<number | undefined> =>
     deliveredUpTo(deps.stores.get(name)!, { areDisabledCounted })
   opened.use(
     keepEventsInBounds({
       ...deps,
       keeping: settings,
-      deliveredUpTo: (name) => told(name, true),
-      enabledDeliveredUpTo: (name) => told(name, false),
+      deliveredUpTo: (name) => deliveredIn(name, true),
+      enabledDeliveredUpTo: (name) => deliveredIn(name, false),
     }),
   )
   const rendering = createSinkRendering(deps)

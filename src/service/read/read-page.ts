@@ -46,12 +46,14 @@ export async function readPage(plan: FindPlan, reading: PageReading, take: OnDoc
   const holders = await timeSlice.finish(holdersOf(documents, joins, together.shared))
   await readSeparately(joins, holders, together)
   await timeSlice.finish(
-    inTurns(documents.keys(), timeSlice.shouldYield, (i) => take(documents[i]!, holders[i]!.joinedSets)),
+    forEachYielding(documents.keys(), timeSlice.shouldYield, (i) =>
+      take(documents[i]!, holders[i]!.joinedSets),
+    ),
   )
   return found
 }
 
-function* inTurns<T>(
+function* forEachYielding<T>(
   items: Iterable<T>,
   shouldYield: () => boolean,
   work: (item: T) => void,

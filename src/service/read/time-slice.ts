@@ -1,5 +1,5 @@
 /** Runs work in memory in time slices: it yields to other requests, and ends with the time limit of its request. */
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as nextIteration } from 'node:timers/promises'
 import type { ShouldYield, Yielding } from '../../lang/evaluate/time-slice.ts'
 import { during } from '../../base/work/work.ts'
 import { callerLeft, timedOut } from '../../base/work/work.ts'
@@ -12,7 +12,7 @@ export interface TimeSlice {
   readonly finish: <T>(work: Yielding<T>) => Promise<T>
 }
 
-const TURN_MS = 10
+const SLICE_MS = 10
 
 /** Counts only the time of this work. Time in stores does not count, because they enforce the limit themselves. */
 export function timeSliceFor({ timeLimitMs, getSignal, work: request }: Bounds): TimeSlice {
@@ -20,9 +20,9 @@ export function timeSliceFor({ timeLimitMs, getSignal, work: request }: Bounds):
     request ? during(request, () => work.next()) : work.next()
   const signal = getSignal?.()
   let remainingMs = timeLimitMs
-  let turned = performance.now()
+  let resumedAt = performance.now()
   return {
-    shouldYield: () => performance.now() - turned > TURN_MS,
+    shouldYield: () => performance.now() - resumedAt > SLICE_MS,
     async finish(work) {
       const start = performance.now()
       try {
@@ -30,8 +30,8 @@ export function timeSliceFor({ timeLimitMs, getSignal, work: request }: Bounds):
           if (step.done) return step.value
           if (signal?.aborted) throw callerLeft()
           if (performance.now() - start > remainingMs) throw timedOut(timeLimitMs)
-          await turn()
-          turned = performance.now()
+          await nextIteration()
+          resumedAt = performance.now()
         }
       } finally {
         remainingMs -= performance.now() - start

@@ -12,7 +12,11 @@ import type { Schema } from '../../schema/schema.ts'
 import type { Deps } from '../deps.ts'
 
 /** The plan of a write with its principal and, if the entity has hooks, with the function that captures changes. */
-export function watched<P extends WritePlan>(plan: P, schema: Schema, { deps, caller, work }: Telling): P {
+export function watched<P extends WritePlan>(
+  plan: P,
+  schema: Schema,
+  { deps, caller, work }: WatchContext,
+): P {
   const hooks = deps.hooksOf(schema.entity)
   const { principal } = caller
   if (hooks.length === 0) return { ...plan, principal }
@@ -30,7 +34,7 @@ export function watched<P extends WritePlan>(plan: P, schema: Schema, { deps, ca
   }
 }
 
-interface Telling {
+interface WatchContext {
   readonly deps: Pick<Deps, 'hooksOf' | 'now' | 'onCaptured'>
   readonly caller: Caller
   readonly work: Work
@@ -39,7 +43,7 @@ interface Telling {
 function captureFor(
   hooks: readonly WatchingHook[],
   schema: Schema,
-  { deps, caller }: Pick<Telling, 'deps' | 'caller'>,
+  { deps, caller }: Pick<WatchContext, 'deps' | 'caller'>,
 ): CaptureChange {
   return (change) => {
     const watching = hooks.filter(({ actions }) => actions.includes(change.operation))
