@@ -45,9 +45,9 @@ export function connectionFrom(flags: ConnectionFlags, environment: Environment)
   const url = nonEmpty(environment['SMALT_URL'])
   const token = nonEmpty(environment['SMALT_TOKEN'])
   const name = flags.profile ?? nonEmpty(environment['SMALT_PROFILE'])
-  const isSettled =
+  const isComplete =
     (flags.url ?? url) !== undefined && (flags.token ?? token) !== undefined && name === undefined
-  const profile = isSettled ? {} : readProfile(name, environment)
+  const profile = isComplete ? {} : readProfile(name, environment)
   // otherwise a forgotten variable would send the command to another service than the one that it names
   const strongest = <T>(variable: T, ofProfile: T): T =>
     flags.profile === undefined ? (variable ?? ofProfile) : (ofProfile ?? variable)

@@ -19,19 +19,19 @@ export async function work(config: Config): Promise<void> {
   const metrics = createMetrics(
     async (own) => (await gathered.ask((id) => sendToParent({ kind: 'gather', id }), GATHER_MS)) ?? [own],
   )
-  const told = Promise.withResolvers<void>()
+  const ended = Promise.withResolvers<void>()
   process.on('message', (message: ToWorker) => {
-    if (message.kind === 'end') told.resolve()
+    if (message.kind === 'end') ended.resolve()
     else if (message.kind === 'gathered') gathered.answer(message.id, message.snapshots)
     else void measure(metrics, message.id)
   })
   // A terminal sends its signals to all processes. Repeated signals do not shorten the shutdown: requests
   // under way are completed.
-  process.on('SIGTERM', () => told.resolve()).on('SIGINT', () => told.resolve())
+  process.on('SIGTERM', () => ended.resolve()).on('SIGINT', () => ended.resolve())
   try {
     const { end, port, store } = await listen(config, log, metrics)
     sendToParent({ kind: 'listening', port, store })
-    void told.promise
+    void ended.promise
       .then(end)
       .then(log.close)
       .then(

@@ -64,7 +64,7 @@ interface WorkerPool {
 const FIRST_DELAY_MS = 100
 const LONGEST_DELAY_MS = 5_000
 /** A worker that ran this long did not fail because of its start, so the restart delay is reset. */
-const SETTLED_MS = 10_000
+const STABLE_MS = 10_000
 /** Longer than a worker needs to complete the requests under way. */
 const END_MS = 20_000
 const MEASURE_MS = 2_000
@@ -89,8 +89,8 @@ function createWorkerPool(size: number, log: Log): WorkerPool {
     })
     worker.process.once('close', (code: number | null, signal: string | null) => {
       running.delete(worker)
-      const isSettled = performance.now() - startedAt > SETTLED_MS
-      onEnd({ pid: worker.process.pid, code, signal, restartInMs: isSettled ? FIRST_DELAY_MS : delayMs })
+      const isStable = performance.now() - startedAt > STABLE_MS
+      onEnd({ pid: worker.process.pid, code, signal, restartInMs: isStable ? FIRST_DELAY_MS : delayMs })
     })
   }
 
