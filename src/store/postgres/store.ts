@@ -21,7 +21,7 @@ import { createSharedReads } from './read/shared-reads.ts'
 import { examineServer, requireRights, requireWorkers } from './schema/server.ts'
 import { migrate } from './schema/migrations.ts'
 import { outboxTable } from './events/event-numbers.ts'
-import { createOutbox } from '../tables/outbox.ts'
+import { createEventStore } from '../tables/outbox.ts'
 import { createSharedWrites } from './write/shared-writes.ts'
 import { readOperations } from './read-operations.ts'
 import { createRunner } from './runner.ts'
@@ -141,7 +141,7 @@ export function openPostgresStore(options: PostgresOptions): Database {
       openImport: () => collectionImport(builder, (work) => run('move', work)),
       claim: () => claimImport(builder),
     }),
-    events: createOutbox(engine, outbox),
+    events: createEventStore(engine, outbox),
     async ping() {
       await ping(engine)
       await run('ping', () => requireRights(connections.quick, location.schema))

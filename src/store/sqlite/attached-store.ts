@@ -13,7 +13,7 @@ import { candidatesHere } from './read/slow-reads.ts'
 import { streamFrom } from './read/stream.ts'
 import { directSession, inOneSnapshot, promised, requireTable } from './session.ts'
 import { createBorrowingWriter } from './write/borrowing-writer.ts'
-import { createOutbox as createEventLog } from './write/outbox.ts'
+import { createOutboxWriter } from './write/outbox.ts'
 
 interface AttachedOptions {
   readonly directory: string
@@ -30,7 +30,7 @@ export function attachSqliteStore(options: AttachedOptions): Database {
   const version = risingFrom(microseconds)
   const catalogue = openCatalogue(database, { now: version, maxInlineRows: Infinity, isAttached: true })
   const statements = createStatements(database)
-  const outbox = createEventLog(statements)
+  const outbox = createOutboxWriter(statements)
   const writer = createBorrowingWriter(database, { borrow, version, takeHasEvents: outbox.takeHasEntered })
   const readers = createReaders({ file: connection.file, memory, threads: 1 })
   const session = { within: connection.within, catalogue, statements, outbox, version: () => version() }

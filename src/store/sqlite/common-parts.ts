@@ -7,7 +7,7 @@ import { bookkeepingIn } from '../tables/bookkeeping.ts'
 import { createTransfer } from '../tables/export.ts'
 import { createLocks } from '../tables/locks.ts'
 import { createMetadata } from '../tables/metadata.ts'
-import { createOutbox } from '../tables/outbox.ts'
+import { createEventStore } from '../tables/outbox.ts'
 import { createSequences } from '../tables/sequences.ts'
 import { createSinks } from '../tables/sinks.ts'
 import type { Catalogue } from './catalogue.ts'
@@ -22,14 +22,14 @@ import type { DirectSession } from './session.ts'
 import { collectionExport } from './transfer/export.ts'
 import { collectionImport } from './transfer/import.ts'
 import { readHistory } from './write/history.ts'
-import { OUTBOX_TABLE, type Outbox } from './write/outbox.ts'
+import { OUTBOX_TABLE, type OutboxWriter } from './write/outbox.ts'
 import type { Writer } from './write/writer.ts'
 
 export interface Parts {
   readonly connection: Connection
   readonly catalogue: Catalogue
   readonly statements: Statements
-  readonly outbox: Outbox
+  readonly outbox: OutboxWriter
   readonly writer: Writer
   readonly readers: Readers
   /** Present on the thread that owns the file. */
@@ -70,7 +70,7 @@ export function commonParts(parts: Parts) {
     readHistory: (request, bounds) =>
       readHistory(request, { tableNow: () => catalogue.tableOf(request.collection), readers, bounds }),
     metadata: createMetadata(engine, collections),
-    events: createOutbox(engine, OUTBOX_TABLE),
+    events: createEventStore(engine, OUTBOX_TABLE),
     sinks: createSinks(engine),
     transfer: createTransfer({
       engine,

@@ -14,7 +14,7 @@ import { NOTHING_STORED, explainHere, explainRead } from './read/explain.ts'
 import { readPage } from './read/page.ts'
 import { type Statements, readStatements } from './read/reads.ts'
 import { type Candidates, findsQuickly, isSlow } from './read/slow-reads.ts'
-import type { Outbox } from './write/outbox.ts'
+import type { OutboxWriter } from './write/outbox.ts'
 import { carryOut } from './write/writes.ts'
 
 /** Charges the request for the work of statements and their functions in this thread. */
@@ -35,7 +35,7 @@ export interface SqliteSession {
   readonly within: Connection['within']
   readonly catalogue: Catalogue
   readonly statements: Statements
-  readonly outbox: Outbox
+  readonly outbox: OutboxWriter
   readonly version: (table: Table) => number
 }
 

@@ -22,7 +22,7 @@ import { streamFrom } from './read/stream.ts'
 import { forgetSizes } from './read/table-size.ts'
 import { directSession, inOneSnapshot, paidBy, promised, requireTable } from './session.ts'
 import { returnFreePages } from './write/free-pages.ts'
-import { createOutbox as createEventLog } from './write/outbox.ts'
+import { createOutboxWriter } from './write/outbox.ts'
 import { keepLogSmall } from './write/wal-checkpoints.ts'
 import { createWriter } from './write/writer.ts'
 
@@ -55,7 +55,7 @@ export function openSqliteStore(options: SqliteOptions): Database {
   })
   const statements = createStatements(database)
   queryIn(statements, freeAllSinks())
-  const outbox = createEventLog(statements)
+  const outbox = createOutboxWriter(statements)
   const writer = createWriter(database, outbox.announce)
   const lookups = createLookups(statements)
   const readers = createReaders({ file: connection.file, memory, threads: READER_THREADS })

@@ -16,7 +16,7 @@ import { literals } from '../sql/comparands.ts'
 import { param, raw, sql } from '../sql/fragment.ts'
 import { type OutboxReading, type OutboxTable, boundsOf, headsIn } from './outbox-heads.ts'
 
-export function createOutbox(engine: Engine, table: OutboxTable): EventStore {
+export function createEventStore(engine: Engine, table: OutboxTable): EventStore {
   const { run } = engine
   return {
     readEvents: (request, bounds) => run('events', () => readEvents({ engine, table, bounds }, request)),

@@ -8,7 +8,7 @@ import { param, raw, sql } from '../../sql/fragment.ts'
 import type { OutboxTable } from '../../tables/outbox-heads.ts'
 import type { Statements } from '../read/reads.ts'
 
-export interface Outbox {
+export interface OutboxWriter {
   readonly entering: (captureChange: CaptureChange) => Enter
   readonly onEvents: (listener: () => void) => void
   /** Wakes listeners; called after each commit. */
@@ -19,25 +19,25 @@ export interface Outbox {
   readonly takeHasEntered: () => boolean
 }
 
-export type Enter = (change: WatchedChange, kept: Kept) => void
+export type Enter = (change: WatchedChange, states: EntryStates) => void
 
 /** The part of an entry that does not come from the hook. */
-interface Kept {
+interface EntryStates {
   readonly document: string
   readonly before: string | null
   readonly after: string | null
 }
 
-export function createOutbox(statements: Statements): Outbox {
+export function createOutboxWriter(statements: Statements): OutboxWriter {
   const listeners: (() => void)[] = []
   let hasEntered = false
   return {
-    entering: (captureChange) => (change, kept) => {
+    entering: (captureChange) => (change, states) => {
       const entered: number[] = []
       for (const [i, { id, entity, hook, operation, at, details }] of captureChange(change).entries()) {
         const holder = entered[holderOf(i)] ?? null
-        const { before, after } = holder === null ? kept : NO_STATES
-        const row = [id, entity, hook, operation, kept.document, at, details, before, after, holder]
+        const { before, after } = holder === null ? states : NO_STATES
+        const row = [id, entity, hook, operation, states.document, at, details, before, after, holder]
         entered.push(Number(statements.prepare(ENTER).run(...row).lastInsertRowid))
         hasEntered = true
       }

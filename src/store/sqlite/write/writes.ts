@@ -22,7 +22,7 @@ import { bind } from '../../sql/sqlite-dialect.ts'
 import type { Table } from '../catalogue.ts'
 import { columnChanges, columnValues, indexedColumns, insertStatement } from '../columns.ts'
 import { isConstraintError, violatedIndex } from '../file/failures.ts'
-import type { Enter, Outbox } from './outbox.ts'
+import type { Enter, OutboxWriter } from './outbox.ts'
 import { type Keeping, keepingIn } from './history.ts'
 import { type Statements, matchStatement, storedColumns, versionsStatement } from '../read/reads.ts'
 import type { Report } from '../../store.ts'
@@ -38,7 +38,7 @@ interface WriteContext {
   readonly draw: Draw
   /** When present, only these rows can match. */
   readonly candidates?: Candidates
-  readonly outbox: Outbox
+  readonly outbox: OutboxWriter
   /** Absent when no hook watches. */
   readonly enter?: Enter
   /** Absent when history is off. */
