@@ -52,28 +52,28 @@ interface OnceDeps {
 
 /** Runs work in one transaction with its answer. Work of a repetition does not run. */
 export async function runOnce(
-  { store, limits, now }: OnceDeps & { readonly store: Pick<Database, 'transact' | 'kept'> },
+  { store, limits, now }: OnceDeps & { readonly store: Pick<Database, 'transact' | 'keyedAnswers'> },
   asked: Asked,
   work: (session: TransactionSession) => Promise<Answer>,
 ): Promise<OnceAnswer> {
   const keyed = keyedBy(asked, now())
-  const used = await usageOf(store.kept, keyed, limits)
+  const used = await usageOf(store.keyedAnswers, keyed, limits)
   const attempt = asked.bounds?.work?.repeatable(work) ?? work
   try {
     const answer = await store.transact(
       async (session): Promise<OnceAnswer> => {
-        const { kept } = session.bookkeeping
-        const first = await kept.find(keyed)
+        const { keyedAnswers } = session.bookkeeping
+        const first = await keyedAnswers.find(keyed)
         if (first) return { ...first, isRepeated: true }
         requireRoom(used, limits)
         const made = await attempt(session)
         if (made.status >= 400) throw new Refused(made)
-        await kept.keep(keyed, { ...fitting(made, limits), expiresMs: expiry(keyed, limits) })
+        await keyedAnswers.keep(keyed, { ...fitting(made, limits), expiresMs: expiry(keyed, limits) })
         return { ...made, isRepeated: false }
       },
       { caller: asked.chargedTo, bounds: asked.bounds },
     )
-    if (!answer.isRepeated) noteUse(store.kept, keyed, answer)
+    if (!answer.isRepeated) noteUse(store.keyedAnswers, keyed, answer)
     return answer
   } catch (error) {
     if (error instanceof Refused) return { ...error.answer, isRepeated: false }
@@ -82,12 +82,12 @@ export async function runOnce(
 }
 
 /** The answer to an earlier request with this key. */
-export async function keptBy(
+export async function earlierAnswer(
   { store, now }: Pick<OnceDeps, 'now'> & { readonly store: Pick<Database, 'transact'> },
   asked: Idempotency & { readonly caller: string },
 ): Promise<Answer | undefined> {
   const keyed = keyedBy(asked, now())
-  return await store.transact((session) => session.bookkeeping.kept.find(keyed))
+  return await store.transact((session) => session.bookkeeping.keyedAnswers.find(keyed))
 }
 
 /**
@@ -95,33 +95,33 @@ export async function keptBy(
  * repetition continues where the first request ended.
  */
 export async function runInParts(
-  { store, limits, now }: OnceDeps & { readonly store: Pick<Database, 'transact' | 'kept'> },
+  { store, limits, now }: OnceDeps & { readonly store: Pick<Database, 'transact' | 'keyedAnswers'> },
   asked: Asked,
   work: () => Promise<Answer>,
 ): Promise<OnceAnswer> {
   const keyed = keyedBy(asked, now())
-  const used = await usageOf(store.kept, keyed, limits)
+  const used = await usageOf(store.keyedAnswers, keyed, limits)
   const lease = {
     untilMs: keyed.nowMs + limits.queryTimeMs + LEASE_GRACE_MS,
     expiresMs: expiry(keyed, limits),
     requireRoom: () => requireRoom(used, limits),
   }
-  const first = await store.transact((session) => session.bookkeeping.kept.begin(keyed, lease), {
+  const first = await store.transact((session) => session.bookkeeping.keyedAnswers.begin(keyed, lease), {
     bounds: asked.bounds,
   })
   if (first) return { ...first, isRepeated: true }
   try {
     const made = await work()
     // A larger answer is made again from those of the parts.
-    if (Buffer.byteLength(made.text) > limits.idempotencyAnswerBytes) await store.kept.release(keyed)
+    if (Buffer.byteLength(made.text) > limits.idempotencyAnswerBytes) await store.keyedAnswers.release(keyed)
     else {
       const answer = { ...made, expiresMs: lease.expiresMs }
-      await store.transact((session) => session.bookkeeping.kept.keep(keyed, answer))
-      noteUse(store.kept, keyed, answer)
+      await store.transact((session) => session.bookkeeping.keyedAnswers.keep(keyed, answer))
+      noteUse(store.keyedAnswers, keyed, answer)
     }
     return { ...made, isRepeated: false }
   } catch (error) {
-    await store.kept.release(keyed).catch(() => undefined)
+    await store.keyedAnswers.release(keyed).catch(() => undefined)
     throw error
   }
 }
@@ -169,11 +169,15 @@ const FRESH_MS = 60_000
 const MAX_CALLERS = 10_000
 
 /** Counting takes longer than a write, so it is done once a minute for each caller. */
-async function usageOf(kept: Database['kept'], { caller, nowMs }: Keyed, limits: Limits): Promise<Usage> {
-  const known = usesOf(kept)
+async function usageOf(
+  answers: Database['keyedAnswers'],
+  { caller, nowMs }: Keyed,
+  limits: Limits,
+): Promise<Usage> {
+  const known = usesOf(answers)
   const last = known.get(caller)
   if (last !== undefined && performance.now() - last.readAt < FRESH_MS) return last
-  const { keys, bytes } = await kept.usage(caller, { maxKeys: limits.idempotencyKeys, nowMs })
+  const { keys, bytes } = await answers.usage(caller, { maxKeys: limits.idempotencyKeys, nowMs })
   if (known.size >= MAX_CALLERS) known.clear()
   known.set(caller, { keys, bytes, readAt: performance.now() })
   return { keys, bytes }
@@ -186,20 +190,20 @@ function requireRoom({ keys, bytes }: Usage, { idempotencyKeys, idempotencyBytes
   throw new ServiceError('crud:LimitExceeded', message)
 }
 
-function noteUse(kept: Database['kept'], { caller }: Keyed, { text }: Answer): void {
-  const known = usesOf(kept)
+function noteUse(answers: Database['keyedAnswers'], { caller }: Keyed, { text }: Answer): void {
+  const known = usesOf(answers)
   const last = known.get(caller)
   if (last) known.set(caller, { ...last, keys: last.keys + 1, bytes: last.bytes + Buffer.byteLength(text) })
 }
 
-function usesOf(kept: Database['kept']): Map<string, Known> {
-  const known = uses.get(kept) ?? new Map<string, Known>()
-  uses.set(kept, known)
+function usesOf(answers: Database['keyedAnswers']): Map<string, Known> {
+  const known = uses.get(answers) ?? new Map<string, Known>()
+  uses.set(answers, known)
   return known
 }
 
 interface TrimOptions {
-  readonly stores: ReadonlyMap<string, Pick<Database, 'kept'>>
+  readonly stores: ReadonlyMap<string, Pick<Database, 'keyedAnswers'>>
   readonly now: () => Date
   readonly onInternalError: (error: unknown) => void
 }
@@ -210,9 +214,9 @@ export function trimAnswers({ stores, now, onInternalError }: TrimOptions): Asyn
   let isIdle = true
   const closing = new AbortController()
   const trimAll = async (): Promise<void> => {
-    for (const { kept } of stores.values()) {
+    for (const { keyedAnswers } of stores.values()) {
       try {
-        while (!closing.signal.aborted && (await kept.trim(now().getTime())) > 0);
+        while (!closing.signal.aborted && (await keyedAnswers.trim(now().getTime())) > 0);
       } catch (error) {
         if (!(error instanceof ServiceError)) onInternalError(error)
       }

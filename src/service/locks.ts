@@ -14,7 +14,7 @@ import type { Deps } from './deps.ts'
 /** Whether the lock was acquired, released or renewed; or how many times it is acquired. */
 export type LockResult = boolean | number
 
-export interface LockAsked {
+export interface LockCall {
   readonly caller: Caller
   readonly body: Json | undefined
   /** Those of the store, or of a transaction. */
@@ -24,7 +24,7 @@ export interface LockAsked {
 /** Throws a ServiceError if the request is invalid, the caller does not own the lock, or holds too many. */
 export async function lock(
   { store, limits }: Pick<Deps, 'limits' | 'store'>,
-  { caller: { principal }, body, locks }: LockAsked,
+  { caller: { principal }, body, locks }: LockCall,
 ): Promise<LockResult> {
   const request = readLock(body)
   if (request.operation !== 'acquire') return resultOf(request, await locks.change(request))

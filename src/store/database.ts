@@ -11,7 +11,7 @@ export interface Database extends Store {
   readonly metadata: MetadataStore
   readonly locks: Locks
   /** Answers to writes with an idempotency key. */
-  readonly kept: Answers
+  readonly keyedAnswers: Answers
   readonly events: EventStore
   readonly sinks: SinkStore
   /** Export and import of the whole database, for a move to another store. */

@@ -19,7 +19,7 @@ export interface MetadataChange {
   readonly expectedEpoch: number
   readonly entities: readonly EntityChange[]
   /** The answer to a request with an idempotency key. */
-  readonly kept?: {
+  readonly keyedAnswer?: {
     readonly keyed: Keyed
     readonly answer: Answer & { readonly expiresMs: number }
   }

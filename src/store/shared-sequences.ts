@@ -38,7 +38,7 @@ export function withSequencesOf(home: Home, store: Database): Database {
     raiseSequence: (sequence) => home.raiseSequence(sequence),
     metadata: store.metadata,
     locks: store.locks,
-    kept: store.kept,
+    keyedAnswers: store.keyedAnswers,
     events: store.events,
     sinks: store.sinks,
     transfer: store.transfer,

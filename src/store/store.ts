@@ -118,7 +118,7 @@ export interface TransactionSession extends StoreSession {
 
 /** Tables beside the documents, changed in the same transaction. */
 export interface Bookkeeping {
-  readonly kept: AnswerSession
+  readonly keyedAnswers: AnswerSession
   readonly locks: Locks
   readonly sinks: SinkStore
 }

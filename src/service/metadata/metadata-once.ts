@@ -7,7 +7,7 @@ import type { OtherStores } from '../../metadata/other-stores.ts'
 import { type MetadataStore, type Registry, openRegistry } from '../../metadata/registry.ts'
 import type { Database } from '../../store/database.ts'
 import type { MetadataChange } from '../../store/metadata-records.ts'
-import { type Idempotency, type OnceAnswer, fitting, keptBy, runOnce } from '../idempotency.ts'
+import { type Idempotency, type OnceAnswer, fitting, earlierAnswer, runOnce } from '../idempotency.ts'
 import type { MetadataService, OnceService } from '../service.ts'
 import { rehearsing } from './rehearsal.ts'
 
@@ -50,7 +50,7 @@ async function attemptOnce(
 ): Promise<OnceAnswer> {
   const { store, others, registry, limits } = deps
   const asked = { ...idempotency, caller: caller.principal }
-  const first = await keptBy(deps, asked)
+  const first = await earlierAnswer(deps, asked)
   if (first) return { ...first, isRepeated: true }
   const rehearsal = rehearsing(store.metadata, others)
   const rehearsed = await deps.open(rehearsal.store, rehearsal.others)
@@ -58,7 +58,7 @@ async function attemptOnce(
   const wanted = rehearsal.wanted()
   if (!wanted) return await runOnce(deps, asked, async () => answer)
   const nowMs = deps.now().getTime()
-  const kept = {
+  const keyedAnswer = {
     keyed: { ...asked, nowMs },
     answer: { ...fitting(answer, limits), expiresMs: nowMs + limits.idempotencyTimeMs },
   }
@@ -66,7 +66,7 @@ async function attemptOnce(
     ...store.metadata,
     changeMetadata(made: MetadataChange) {
       if (made.expectedEpoch !== wanted.expectedEpoch) throw new Outdated()
-      return store.metadata.changeMetadata({ ...made, kept })
+      return store.metadata.changeMetadata({ ...made, keyedAnswer })
     },
   }
   const own = await deps.open(keeping, others)

@@ -10,7 +10,7 @@ import type { PlacedSink } from './sink-settings.ts'
 /** The parts of a datasource that sinks use. */
 export interface SinkDatasource {
   readonly datasource: string
-  readonly store: Pick<Database, 'events' | 'sinks' | 'transact' | 'kept'>
+  readonly store: Pick<Database, 'events' | 'sinks' | 'transact' | 'keyedAnswers'>
 }
 
 export interface FoundSink extends SinkDatasource {

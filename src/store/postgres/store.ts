@@ -129,7 +129,7 @@ export function openPostgresStore(options: PostgresOptions): Database {
     peekValues: createSequences(engine).peek,
     raiseSequence: createSequences(engine).raise,
     locks: createLocks(engine),
-    kept: createAnswers(engine),
+    keyedAnswers: createAnswers(engine),
     metadata: createMetadata(engine, collections),
     sinks: createSinks(engine),
     transfer: createTransfer({

@@ -66,7 +66,7 @@ export function commonParts(parts: Parts) {
     peekValues: createSequences(engine).peek,
     raiseSequence: createSequences(engine).raise,
     locks: createLocks(engine),
-    kept: createAnswers(engine),
+    keyedAnswers: createAnswers(engine),
     readHistory: (request, bounds) =>
       readHistory(request, { tableNow: () => catalogue.tableOf(request.collection), readers, bounds }),
     metadata: createMetadata(engine, collections),

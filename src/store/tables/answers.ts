@@ -27,7 +27,7 @@ export interface AnswerSession {
    * another request, or to one that another process is working on.
    */
   readonly find: (keyed: Keyed) => Promise<Answer | undefined>
-  readonly keep: (keyed: Keyed, kept: Answer & { readonly expiresMs: number }) => Promise<void>
+  readonly keep: (keyed: Keyed, answer: Answer & { readonly expiresMs: number }) => Promise<void>
   /**
    * For requests of several transactions, which `keep` ends: as `find`, and other processes are refused for the
    * duration of the lease.

@@ -10,7 +10,7 @@ import { createSinks } from './sinks.ts'
 export function bookkeepingIn(engine: Engine, session: EngineSession): Bookkeeping {
   const within = engineIn(engine, session)
   return {
-    kept: answersIn(engine, session),
+    keyedAnswers: answersIn(engine, session),
     get locks() {
       return createLocks(within)
     },

@@ -158,11 +158,11 @@ async function apply({ engine, collections, session }: Applying, change: Metadat
     if (removed.isDropped) await collections.drop(session, removed.collection)
     else if (await collections.hasDocuments(session, removed.collection)) throw stillFilled(entity)
   }
-  if (change.kept) {
-    const { keyed, answer } = change.kept
-    const kept = answersIn(engine, session)
-    if (await kept.find(keyed)) throw underWay()
-    await kept.keep(keyed, answer)
+  if (change.keyedAnswer) {
+    const { keyed, answer } = change.keyedAnswer
+    const answers = answersIn(engine, session)
+    if (await answers.find(keyed)) throw underWay()
+    await answers.keep(keyed, answer)
   }
   await engine.notify(session, 'metadata')
 }

@@ -215,7 +215,7 @@ onEveryStore((kind) => {
     await using other = await openStore(server.location)
     const keyed = { caller: '', key: 'held', fingerprint: 'x', nowMs: Date.now() }
     await other.transact(async ({ bookkeeping }) => {
-      await bookkeeping.kept.find(keyed)
+      await bookkeeping.keyedAnswers.find(keyed)
       const { status, text } = await send(server, add(), 'held')
       assert.equal(status, 409)
       assert.match(text, /still running/)
@@ -342,9 +342,9 @@ onEveryStore((kind) => {
     assert.equal((await held(server))[0]!['i'], 2)
     if (kind !== 'postgres') return
     await using store = await openStore(server.location)
-    assert.equal(await store.kept.trim(now), 0)
-    assert.equal(await store.kept.trim(now + 5_000), 1)
-    assert.equal((await store.kept.usage('', { maxKeys: 10, nowMs: 0 })).keys, 0)
+    assert.equal(await store.keyedAnswers.trim(now), 0)
+    assert.equal(await store.keyedAnswers.trim(now + 5_000), 1)
+    assert.equal((await store.keyedAnswers.usage('', { maxKeys: 10, nowMs: 0 })).keys, 0)
   })
 
   test('idempotency: a read takes no notice of a key', async () => {
