@@ -109,14 +109,14 @@ export function dataOnce(deps: Deps): Pick<OnceService, 'data' | 'bulk' | 'lock'
       const store = asksForDryRun(member(body, 'execution')) ? undefined : storeFor(deps, target)
       // Without an entity there is nothing to write: the answer says so.
       if (!store) return { ...(await run(operationsOn(deps))), isRepeated: false }
-      const asked = {
+      const keyedRequest = {
         ...idempotency,
         caller: caller.principal,
         chargedTo: target.chargedTo,
         bounds: boundsIn(target),
       }
       try {
-        return await runOnce({ ...deps, store }, asked, (session) =>
+        return await runOnce({ ...deps, store }, keyedRequest, (session) =>
           run(operationsOn(within(deps, session, { store, refuse: keyedElsewhere }))),
         )
       } catch (error) {

@@ -38,7 +38,7 @@ export interface OnceAnswer extends Answer {
   readonly isRepeated: boolean
 }
 
-interface Asked extends Idempotency {
+interface KeyedRequest extends Idempotency {
   readonly caller: string
   readonly chargedTo?: string | undefined
   /** See `TransactOptions.bounds`. */
@@ -53,12 +53,12 @@ interface OnceDeps {
 /** Runs work in one transaction with its answer. Work of a repetition does not run. */
 export async function runOnce(
   { store, limits, now }: OnceDeps & { readonly store: Pick<Database, 'transact' | 'keyedAnswers'> },
-  asked: Asked,
+  request: KeyedRequest,
   work: (session: TransactionSession) => Promise<Answer>,
 ): Promise<OnceAnswer> {
-  const keyed = keyedBy(asked, now())
+  const keyed = keyedBy(request, now())
   const used = await usageOf(store.keyedAnswers, keyed, limits)
-  const attempt = asked.bounds?.work?.repeatable(work) ?? work
+  const attempt = request.bounds?.work?.repeatable(work) ?? work
   try {
     const answer = await store.transact(
       async (session): Promise<OnceAnswer> => {
@@ -71,7 +71,7 @@ export async function runOnce(
         await keyedAnswers.keep(keyed, { ...fitting(made, limits), expiresMs: expiry(keyed, limits) })
         return { ...made, isRepeated: false }
       },
-      { caller: asked.chargedTo, bounds: asked.bounds },
+      { caller: request.chargedTo, bounds: request.bounds },
     )
     if (!answer.isRepeated) noteUse(store.keyedAnswers, keyed, answer)
     return answer
@@ -84,9 +84,9 @@ export async function runOnce(
 /** The answer to an earlier request with this key. */
 export async function earlierAnswer(
   { store, now }: Pick<OnceDeps, 'now'> & { readonly store: Pick<Database, 'transact'> },
-  asked: Idempotency & { readonly caller: string },
+  request: Idempotency & { readonly caller: string },
 ): Promise<Answer | undefined> {
-  const keyed = keyedBy(asked, now())
+  const keyed = keyedBy(request, now())
   return await store.transact((session) => session.bookkeeping.keyedAnswers.find(keyed))
 }
 
@@ -96,10 +96,10 @@ export async function earlierAnswer(
  */
 export async function runInParts(
   { store, limits, now }: OnceDeps & { readonly store: Pick<Database, 'transact' | 'keyedAnswers'> },
-  asked: Asked,
+  request: KeyedRequest,
   work: () => Promise<Answer>,
 ): Promise<OnceAnswer> {
-  const keyed = keyedBy(asked, now())
+  const keyed = keyedBy(request, now())
   const used = await usageOf(store.keyedAnswers, keyed, limits)
   const lease = {
     untilMs: keyed.nowMs + limits.queryTimeMs + LEASE_GRACE_MS,
@@ -107,7 +107,7 @@ export async function runInParts(
     requireRoom: () => requireRoom(used, limits),
   }
   const first = await store.transact((session) => session.bookkeeping.keyedAnswers.begin(keyed, lease), {
-    bounds: asked.bounds,
+    bounds: request.bounds,
   })
   if (first) return { ...first, isRepeated: true }
   try {

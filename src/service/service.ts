@@ -175,7 +175,7 @@ export interface TicketService {
 }
 
 /** What a request for plain documents says besides its path and its body. */
-export interface Asked {
+export interface DocumentOptions {
   readonly parameters: URLSearchParams
   readonly ifMatch?: string | undefined
   readonly ifNoneMatch?: string | undefined
@@ -191,18 +191,28 @@ export interface DocumentReply {
 
 /** Plain documents. Throws ServiceErrors; faults of the document itself are replies with their status. */
 export interface DocumentService {
-  list(caller: Caller, target: Target, asked: Asked): Promise<DocumentReply>
-  get(caller: Caller, target: DocumentTarget, asked: Asked): Promise<DocumentReply>
-  create(caller: Caller, target: Target, body: Json | undefined, asked: Asked): Promise<DocumentReply>
+  list(caller: Caller, target: Target, options: DocumentOptions): Promise<DocumentReply>
+  get(caller: Caller, target: DocumentTarget, options: DocumentOptions): Promise<DocumentReply>
+  create(
+    caller: Caller,
+    target: Target,
+    body: Json | undefined,
+    options: DocumentOptions,
+  ): Promise<DocumentReply>
   replace(
     caller: Caller,
     target: DocumentTarget,
     body: Json | undefined,
-    asked: Asked,
+    options: DocumentOptions,
   ): Promise<DocumentReply>
   /** The body is a JSON Merge Patch. */
-  patch(caller: Caller, target: DocumentTarget, body: Json | undefined, asked: Asked): Promise<DocumentReply>
-  remove(caller: Caller, target: DocumentTarget, asked: Asked): Promise<DocumentReply>
+  patch(
+    caller: Caller,
+    target: DocumentTarget,
+    body: Json | undefined,
+    options: DocumentOptions,
+  ): Promise<DocumentReply>
+  remove(caller: Caller, target: DocumentTarget, options: DocumentOptions): Promise<DocumentReply>
 }
 
 export interface MetadataWriteOptions {

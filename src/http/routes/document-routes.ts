@@ -2,7 +2,13 @@
 import type { Code } from '../../base/errors.ts'
 import type { JsonObject } from '../../base/json/json.ts'
 import { DocumentPageShape, DocumentShape } from '../../service/documents/document-shapes.ts'
-import type { Asked, DocumentReply, DocumentService, DocumentTarget, Target } from '../../service/service.ts'
+import type {
+  DocumentOptions,
+  DocumentReply,
+  DocumentService,
+  DocumentTarget,
+  Target,
+} from '../../service/service.ts'
 import {
   type Call,
   type Content,
@@ -101,7 +107,7 @@ export const DOCUMENT_ROUTES: readonly Route[] = [
       'crud:ResultSizeTooLarge',
     ],
     handle: async (call) =>
-      await call.app.service.documents.list(call.caller, ...asked(call, targetOf(call))),
+      await call.app.service.documents.list(call.caller, ...targetAndOptions(call, targetOf(call))),
   },
   {
     ...onAll('POST', 'createDocument', 'Create a document'),
@@ -131,7 +137,7 @@ export const DOCUMENT_ROUTES: readonly Route[] = [
     otherStatuses: { 304: 'The document has this version.' },
     errors: [...READ, 'crud:UnknownDocument', 'crud:PreconditionFailed', 'crud:ResultSizeTooLarge'],
     handle: async (call) =>
-      await call.app.service.documents.get(call.caller, ...asked(call, documentOf(call))),
+      await call.app.service.documents.get(call.caller, ...targetAndOptions(call, documentOf(call))),
   },
   {
     ...onOne('PUT', 'replaceDocument', 'Replace a document'),
@@ -172,8 +178,8 @@ export const DOCUMENT_ROUTES: readonly Route[] = [
     status: 204,
     errors: [...READ, 'crud:UnknownDocument', 'crud:PreconditionFailed'],
     handle: async (call) => {
-      const question = asked(call, documentOf(call))
-      return await written(call, (documents) => documents.remove(call.caller, ...question))
+      const options = targetAndOptions(call, documentOf(call))
+      return await written(call, (documents) => documents.remove(call.caller, ...options))
     },
   },
 ]
@@ -194,18 +200,18 @@ function requireAccess(operation: 'insert' | 'save' | 'update'): NonNullable<Rou
 }
 
 async function create(call: Call): Promise<Reply> {
-  const [target, question] = asked(call, targetOf(call))
-  return await written(call, (documents) => documents.create(call.caller, target, call.body, question))
+  const [target, options] = targetAndOptions(call, targetOf(call))
+  return await written(call, (documents) => documents.create(call.caller, target, call.body, options))
 }
 
 async function replace(call: Call): Promise<Reply> {
-  const [target, question] = asked(call, documentOf(call))
-  return await written(call, (documents) => documents.replace(call.caller, target, call.body, question))
+  const [target, options] = targetAndOptions(call, documentOf(call))
+  return await written(call, (documents) => documents.replace(call.caller, target, call.body, options))
 }
 
 async function patch(call: Call): Promise<Reply> {
-  const [target, question] = asked(call, documentOf(call))
-  return await written(call, (documents) => documents.patch(call.caller, target, call.body, question))
+  const [target, options] = targetAndOptions(call, documentOf(call))
+  return await written(call, (documents) => documents.patch(call.caller, target, call.body, options))
 }
 
 /** Makes the change, once for each idempotency key. */
@@ -215,7 +221,7 @@ async function written(
 ): Promise<Reply> {
   const { app, caller, idempotency } = call
   if (!idempotency) return await write(app.service.documents)
-  const [target] = asked(call, targetOf(call))
+  const [target] = targetAndOptions(call, targetOf(call))
   const { isRepeated, ...reply } = await app.service.once.document(caller, { target, write }, idempotency)
   return isRepeated ? { ...reply, headers: [...reply.headers, ...REPLAYED] } : reply
 }
@@ -225,14 +231,14 @@ function documentOf(call: Call): DocumentTarget {
 }
 
 /** The target in the version that the request asks for, and what else it asks for. */
-function asked<T extends Target>({ search, headers }: Call, target: T): [T, Asked] {
+function targetAndOptions<T extends Target>({ search, headers }: Call, target: T): [T, DocumentOptions] {
   const parameters = new URLSearchParams(search)
   const version = parameters.get('version') ?? ''
-  const question = {
+  const options = {
     parameters,
     ifMatch: headers['if-match'],
     ifNoneMatch: headers['if-none-match'],
     prefer: headers['prefer'],
   }
-  return [version === '' ? target : { ...target, version }, question]
+  return [version === '' ? target : { ...target, version }, options]
 }

@@ -29,10 +29,15 @@ export async function bulkOnce(
     return { status: 200, text: (await bulk(runner, caller, request)).join(''), isRepeated: false }
   }
   const { chargedTo } = context
-  const asked = { ...context.idempotency!, caller: caller.principal, chargedTo, bounds: boundsIn(context) }
+  const keyedRequest = {
+    ...context.idempotency!,
+    caller: caller.principal,
+    chargedTo,
+    bounds: boundsIn(context),
+  }
   const { storeIn, limits, now } = runner
   if (!request.atomic) {
-    return await runInParts({ store: storeIn(undefined), limits, now }, asked, async () => ({
+    return await runInParts({ store: storeIn(undefined), limits, now }, keyedRequest, async () => ({
       status: 200,
       text: listed(entries, await runIndependently(runner, caller, request)).join(''),
     }))
@@ -40,7 +45,7 @@ export async function bulkOnce(
   const datasource = entries.map((entry) => datasourceOf(runner, entry)).find((each) => each !== undefined)
   const store = storeIn(datasource)
   try {
-    return await runOnce({ store, limits, now }, asked, async (session) => {
+    return await runOnce({ store, limits, now }, keyedRequest, async (session) => {
       const transact: BulkRunner['transact'] = (_, work) => work(runner.operationsIn(session, store))
       const responses = await runAtomically({ ...runner, transact }, caller, request)
       if (responses.some(({ status }) => status !== 'COMPLETE')) throw new RolledBack(responses)

@@ -1,6 +1,6 @@
 /** Conditions of requests for one document: `If-Match` and `If-None-Match`. */
 import { ServiceError } from '../../base/errors.ts'
-import type { Asked } from '../service.ts'
+import type { DocumentOptions } from '../service.ts'
 import type { Returned } from './document-reply.ts'
 import { type Tags, readTags } from './etag.ts'
 
@@ -12,7 +12,7 @@ export interface Condition {
   readonly isHopeless: boolean
 }
 
-export function conditionOf({ ifMatch }: Asked): Condition | undefined {
+export function conditionOf({ ifMatch }: DocumentOptions): Condition | undefined {
   const tags = readTags(ifMatch, 'If-Match', false)
   if (!tags) return undefined
   const { isAny, versions } = tags
@@ -28,7 +28,7 @@ export function isMet({ tags }: Condition, { version }: Returned): boolean {
 }
 
 /** No condition is ignored: this is for writes that know none of this kind. */
-export function refuseNoneMatch({ ifNoneMatch }: Asked): void {
+export function refuseNoneMatch({ ifNoneMatch }: DocumentOptions): void {
   if (ifNoneMatch === undefined) return
   const message = 'a write knows "If-None-Match: *", which creates a document only where there is none'
   throw new ServiceError('crud:InvalidRequest', message)

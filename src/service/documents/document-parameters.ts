@@ -2,7 +2,7 @@
 import { ServiceError } from '../../base/errors.ts'
 import { flagFrom } from '../../base/flag.ts'
 import type { Json, JsonObject } from '../../base/json/json.ts'
-import type { Asked } from '../service.ts'
+import type { DocumentOptions } from '../service.ts'
 
 /** Every field that the caller may read; references only if they are named. */
 export const EVERYTHING: JsonObject = { field: '*', include: true, recursive: true }
@@ -33,7 +33,7 @@ export function readFlag(parameters: URLSearchParams, name: string): boolean {
 }
 
 /** By `?numbers=text` or `Prefer: numbers=text`; other preferences are not ours to refuse. */
-export function wantsNumbersAsText({ parameters, prefer = '' }: Asked): boolean {
+export function wantsNumbersAsText({ parameters, prefer = '' }: DocumentOptions): boolean {
   const text = textOf(parameters, 'numbers')
   if (text !== undefined && text !== 'text') throw invalid('"numbers" must be text, or absent')
   return text !== undefined || isPreferred(prefer)

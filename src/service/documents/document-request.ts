@@ -7,7 +7,7 @@ import type { ObjectField, SimpleField } from '../../schema/field.ts'
 import { LOOKS_LIKE } from '../../schema/types.ts'
 import type { Deps } from '../deps.ts'
 import { find } from '../read/find.ts'
-import type { Asked, DocumentTarget, Target } from '../service.ts'
+import type { DocumentOptions, DocumentTarget, Target } from '../service.ts'
 import { type Condition, isMet } from './conditions.ts'
 import { wantsNumbersAsText } from './document-parameters.ts'
 import {
@@ -23,7 +23,7 @@ export interface Request {
   readonly deps: Deps
   readonly caller: Caller
   readonly target: Target
-  readonly asked: Asked
+  readonly options: DocumentOptions
 }
 
 /** A request that names one document. */
@@ -83,7 +83,7 @@ export async function untouched(
 
 export function sentDocument(body: Json | undefined, request: Request): JsonObject {
   const document = documentIn(body)
-  if (!wantsNumbersAsText(request.asked)) return document
+  if (!wantsNumbersAsText(request.options)) return document
   return charged(request, () => withNumbers(document, rootOf(request)))
 }
 

@@ -12,16 +12,16 @@ export function documentsOnce(deps: Deps): OnceService['document'] {
     // Without an entity there is nothing to write: the error says so.
     if (!store) return { ...(await write(documentService(deps))), isRepeated: false }
     const { chargedTo } = target
-    const asked = { ...idempotency, caller: caller.principal, chargedTo, bounds: boundsIn(target) }
+    const keyedRequest = { ...idempotency, caller: caller.principal, chargedTo, bounds: boundsIn(target) }
     const answer = await runOnce(
       { ...deps, store, limits: forWhole(deps.limits) },
-      asked,
+      keyedRequest,
       async (session) => {
         const own = documentService(within(deps, session, { store, refuse: keyedElsewhere }))
-        return printKept(await write(own))
+        return printReply(await write(own))
       },
     )
-    return { ...readKept(answer), isRepeated: answer.isRepeated }
+    return { ...readReply(answer), isRepeated: answer.isRepeated }
   }
 }
 
@@ -31,11 +31,11 @@ function forWhole(limits: Limits): Limits {
 }
 
 /** The headers are the first line. */
-function printKept({ status, text, headers }: DocumentReply): Answer {
+function printReply({ status, text, headers }: DocumentReply): Answer {
   return { status, text: `${JSON.stringify(headers)}\n${text}` }
 }
 
-function readKept({ status, text }: { readonly status: number; readonly text: string }): DocumentReply {
+function readReply({ status, text }: { readonly status: number; readonly text: string }): DocumentReply {
   const end = text.indexOf('\n')
   return { status, text: text.slice(end + 1), headers: JSON.parse(text.slice(0, end)) as readonly string[] }
 }

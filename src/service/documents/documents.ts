@@ -9,7 +9,7 @@ import type { Deps } from '../deps.ts'
 import { find } from '../read/find.ts'
 import { readDelete, readFind, readInsert, readSave } from '../request/request.ts'
 import type { DataResponse } from '../response.ts'
-import type { Asked, DocumentReply, DocumentService } from '../service.ts'
+import type { DocumentOptions, DocumentReply, DocumentService } from '../service.ts'
 import { type Timed, noteIfSlow } from '../slow/timing.ts'
 import { remove } from '../write/delete.ts'
 import { insert } from '../write/insert.ts'
@@ -48,25 +48,25 @@ import { formOf, preferenceHeader, shown, shownRoot } from './show-document.ts'
 export function documentService(deps: Deps): DocumentService {
   const timed = timing(deps)
   return {
-    list: (caller, target, asked) =>
-      timed({ operation: 'listDocuments', target, body: () => readList(asked.parameters) }, () =>
-        list({ deps, caller, target, asked }),
+    list: (caller, target, options) =>
+      timed({ operation: 'listDocuments', target, body: () => readList(options.parameters) }, () =>
+        list({ deps, caller, target, options }),
       ),
-    get: (caller, target, asked) =>
-      timed({ operation: 'getDocument', target }, () => get(naming({ deps, caller, target, asked }))),
-    create: (caller, target, body, asked) =>
-      timed({ operation: 'createDocument', target }, () => create({ deps, caller, target, asked }, body)),
-    replace: (caller, target, body, asked) =>
+    get: (caller, target, options) =>
+      timed({ operation: 'getDocument', target }, () => get(naming({ deps, caller, target, options }))),
+    create: (caller, target, body, options) =>
+      timed({ operation: 'createDocument', target }, () => create({ deps, caller, target, options }, body)),
+    replace: (caller, target, body, options) =>
       timed({ operation: 'replaceDocument', target }, () =>
-        replace(naming({ deps, caller, target, asked }, mayCreate(asked)), body),
+        replace(naming({ deps, caller, target, options }, mayCreate(options)), body),
       ),
-    patch: (caller, target, body, asked) =>
+    patch: (caller, target, body, options) =>
       timed({ operation: 'patchDocument', target }, () =>
-        patch(naming({ deps, caller, target, asked }), body),
+        patch(naming({ deps, caller, target, options }), body),
       ),
-    remove: (caller, target, asked) =>
+    remove: (caller, target, options) =>
       timed({ operation: 'deleteDocument', target }, () =>
-        removeOne(naming({ deps, caller, target, asked })),
+        removeOne(naming({ deps, caller, target, options })),
       ),
   }
 }
@@ -92,26 +92,26 @@ function timing(deps: Deps) {
 }
 
 async function list(request: Request): Promise<DocumentReply> {
-  const { deps, caller, target, asked } = request
-  const body = readList(asked.parameters)
+  const { deps, caller, target, options } = request
+  const body = readList(options.parameters)
   const form = formOf(request)
   const { processed = [], matchCount, next } = await find(deps, caller, { target, body })
   const items = charged(request, () => {
     const root = shownRoot(request, () => readFind(body, target, deps))
     return processed.map((text) => plainText(text, root, form))
   })
-  const total = readFlag(asked.parameters, 'count') ? `,"total":${matchCount}` : ''
+  const total = readFlag(options.parameters, 'count') ? `,"total":${matchCount}` : ''
   const more = next === undefined ? '' : `,"next":"${next}"`
   const text = `{"items":[${items.join(',')}]${more}${total}}`
-  return { status: 200, text, headers: preferenceHeader(asked) }
+  return { status: 200, text, headers: preferenceHeader(options) }
 }
 
 async function get(request: Naming): Promise<DocumentReply> {
-  const { asked } = request
-  const tags = readTags(asked.ifNoneMatch, 'If-None-Match', true)
-  const condition = conditionOf(asked)
+  const { options } = request
+  const tags = readTags(options.ifNoneMatch, 'If-None-Match', true)
+  const condition = conditionOf(options)
   formOf(request)
-  const fields = readFields(asked.parameters)
+  const fields = readFields(options.parameters)
   const found = await findOne(request, fields)
   if (!found) throw unknownDocument()
   if (condition && !isMet(condition, found)) throw preconditionFailed()
@@ -126,10 +126,10 @@ async function get(request: Naming): Promise<DocumentReply> {
 }
 
 async function create(request: Request, body: Json | undefined): Promise<DocumentReply> {
-  const { asked } = request
+  const { options } = request
   const document = sentDocument(body, request)
-  if (asked.ifNoneMatch?.trim() !== '*') refuseNoneMatch(asked)
-  if (conditionOf(asked)) throw noVersionYet()
+  if (options.ifNoneMatch?.trim() !== '*') refuseNoneMatch(options)
+  if (conditionOf(options)) throw noVersionYet()
   return await insertOne(request, document)
 }
 
@@ -144,11 +144,11 @@ async function insertOne(request: Request, document: JsonObject): Promise<Docume
 
 /** Saves the document, and inserts it where there is none and the request allows that. */
 async function replace(request: Naming, body: Json | undefined): Promise<DocumentReply> {
-  const { deps, caller, target, asked } = request
+  const { deps, caller, target, options } = request
   const document = namedDocument(sentDocument(body, request), request)
-  const isUpsert = readFlag(asked.parameters, 'upsert')
-  const condition = conditionOf(asked)
-  if (asked.ifNoneMatch !== undefined) return await createOnly(request, document)
+  const isUpsert = readFlag(options.parameters, 'upsert')
+  const condition = conditionOf(options)
+  if (options.ifNoneMatch !== undefined) return await createOnly(request, document)
   if (condition?.isHopeless) throw await unmet(request, isUpsert)
   const sent = { data: [document], projection: EVERYTHING, ...condition?.versions }
   const saveOnce = (): Promise<DataResponse> =>
@@ -170,22 +170,22 @@ async function replace(request: Naming, body: Json | undefined): Promise<Documen
 
 const MAX_ATTEMPTS = 3
 
-function mayCreate({ parameters, ifNoneMatch }: Asked): boolean {
+function mayCreate({ parameters, ifNoneMatch }: DocumentOptions): boolean {
   return ifNoneMatch?.trim() === '*' || readFlag(parameters, 'upsert')
 }
 
 async function createOnly(request: Naming, document: JsonObject): Promise<DocumentReply> {
-  const { asked } = request
-  if (asked.ifNoneMatch?.trim() !== '*' || asked.ifMatch !== undefined) refuseNoneMatch(asked)
+  const { options } = request
+  if (options.ifNoneMatch?.trim() !== '*' || options.ifMatch !== undefined) refuseNoneMatch(options)
   const inserted = await insertOne(request, document)
   if (inserted.status === 409 && (await findOne(request, ID))) throw alreadyThere()
   return inserted
 }
 
 async function removeOne(request: Naming): Promise<DocumentReply> {
-  const { deps, caller, target, asked, query } = request
-  refuseNoneMatch(asked)
-  const condition = conditionOf(asked)
+  const { deps, caller, target, options, query } = request
+  refuseNoneMatch(options)
+  const condition = conditionOf(options)
   if (condition?.isHopeless) throw await unmet(request)
   const sent = { query, ...condition?.versions }
   const response = await charged(request, () => remove(deps, caller, readDelete(sent, target, deps)))

@@ -23,11 +23,11 @@ import { type MergeContext, mergeUpdate } from './merge-patch.ts'
 import { shown } from './show-document.ts'
 
 export async function patch(request: Naming, body: Json | undefined): Promise<DocumentReply> {
-  const { deps, caller, target, asked, query } = request
+  const { deps, caller, target, options, query } = request
   const { _id: given, ...changes } = sentDocument(body, request)
   requireSameId(given, request)
-  refuseNoneMatch(asked)
-  const condition = conditionOf(asked)
+  refuseNoneMatch(options)
+  const condition = conditionOf(options)
   if (condition?.isHopeless) throw await unmet(request)
   for (let attempt = 1; ; attempt++) {
     const { steps, read } = await mergeWithCurrent(request, changes)

@@ -1,14 +1,14 @@
 /** Shows a document in its plain form, as the response to a request about it. */
 import type { ObjectField } from '../../schema/field.ts'
 import { type Reading, hasReferences, resolveReading } from '../read/resolve-request.ts'
-import type { Asked, DocumentReply } from '../service.ts'
+import type { DocumentOptions, DocumentReply } from '../service.ts'
 import { isPreferred, wantsNumbersAsText } from './document-parameters.ts'
 import { type Returned, tagHeader } from './document-reply.ts'
 import { type Request, rootOf } from './document-request.ts'
 import { plainText } from './plain-form.ts'
 
-export function formOf({ asked }: Request) {
-  return { hasNumbersAsText: wantsNumbersAsText(asked) }
+export function formOf({ options }: Request) {
+  return { hasNumbersAsText: wantsNumbersAsText(options) }
 }
 
 interface Shown {
@@ -24,10 +24,10 @@ export function shown(
   { status, headers = [], root = rootOf(request) }: Shown,
 ): DocumentReply {
   const text = plainText(returned.text, root, formOf(request))
-  return { status, text, headers: [...tagHeader(returned), ...headers, ...preferenceHeader(request.asked)] }
+  return { status, text, headers: [...tagHeader(returned), ...headers, ...preferenceHeader(request.options)] }
 }
 
-export function preferenceHeader({ prefer }: Asked): readonly string[] {
+export function preferenceHeader({ prefer }: DocumentOptions): readonly string[] {
   return isPreferred(prefer) ? ['Preference-Applied', 'numbers=text'] : []
 }
 

@@ -38,7 +38,7 @@ export function metadataOnce(deps: MetadataOnceDeps): OnceService['metadata'] {
 /** Another process changes metadata at the same time only rarely. */
 const ATTEMPTS = 10
 
-interface Asked {
+interface OnceChange {
   readonly caller: Caller
   readonly idempotency: Idempotency
   readonly change: (metadata: MetadataService) => Promise<Json>
@@ -46,20 +46,20 @@ interface Asked {
 
 async function attemptOnce(
   deps: MetadataOnceDeps,
-  { caller, idempotency, change }: Asked,
+  { caller, idempotency, change }: OnceChange,
 ): Promise<OnceAnswer> {
   const { store, others, registry, limits } = deps
-  const asked = { ...idempotency, caller: caller.principal }
-  const first = await earlierAnswer(deps, asked)
+  const keyedRequest = { ...idempotency, caller: caller.principal }
+  const first = await earlierAnswer(deps, keyedRequest)
   if (first) return { ...first, isRepeated: true }
   const rehearsal = rehearsing(store.metadata, others)
   const rehearsed = await deps.open(rehearsal.store, rehearsal.others)
   const answer = { status: 200, text: JSON.stringify(await change(deps.serve(rehearsed))) }
   const wanted = rehearsal.wanted()
-  if (!wanted) return await runOnce(deps, asked, async () => answer)
+  if (!wanted) return await runOnce(deps, keyedRequest, async () => answer)
   const nowMs = deps.now().getTime()
   const keyedAnswer = {
-    keyed: { ...asked, nowMs },
+    keyed: { ...keyedRequest, nowMs },
     answer: { ...fitting(answer, limits), expiresMs: nowMs + limits.idempotencyTimeMs },
   }
   const keeping: MetadataStore = {

@@ -27,8 +27,8 @@ export function sinkService(deps: SinkDeps): SinkService {
     async once(caller, { about, run }, idempotency) {
       requirePermission(caller, 'events.manage')
       const { datasource, store } = await placeOf(deps, about)
-      const asked = { ...idempotency, caller: caller.principal }
-      return await runOnce({ ...deps, store }, asked, async ({ bookkeeping: { sinks } }) => {
+      const keyedRequest = { ...idempotency, caller: caller.principal }
+      return await runOnce({ ...deps, store }, keyedRequest, async ({ bookkeeping: { sinks } }) => {
         const places = deps.places.within(datasource, sinks)
         return { status: 200, text: JSON.stringify(await run(sinkOperations({ ...deps, places }))) }
       })

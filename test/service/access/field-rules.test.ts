@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import type { Json, JsonObject } from '../../../src/base/json/json.ts'
 import type { ServiceError } from '../../../src/base/errors.ts'
 import type { DataResponse } from '../../../src/service/response.ts'
-import type { Asked, DocumentReply } from '../../../src/service/service.ts'
+import type { DocumentOptions, DocumentReply } from '../../../src/service/service.ts'
 import { EVERYTHING, dataErrorCodes, documentsOf, failedDocumentsOf } from '../../support/service.ts'
 import type { Tenant } from '../../support/shared-service.ts'
 import { ALL, BOSS, answer, callerAs, equals, idsIn, openRuled, plain, readBy, stored } from './ruled.ts'
@@ -394,6 +394,6 @@ onEveryStore(() => {
   })
 })
 
-function asked(): Asked {
+function asked(): DocumentOptions {
   return { parameters: new URLSearchParams() }
 }
