@@ -6,8 +6,8 @@ const pool = Buffer.alloc(16 * 256)
 let used = pool.length
 
 /** The time of the latest call. */
-let asked = -1
-/** The milliseconds of the latest identifier: ahead of `asked` when one millisecond had too many. */
+let latestCall = -1
+/** The milliseconds of the latest identifier: ahead of `latestCall` when one millisecond had too many. */
 let millis = -1
 /** Counts the identifiers of a millisecond, from a random start. */
 let counter = 0
@@ -34,8 +34,8 @@ export function uuidV7(now: number): string {
 }
 
 function count(now: number, random: number): void {
-  const goesOn = now >= asked && now <= millis
-  asked = now
+  const goesOn = now >= latestCall && now <= millis
+  latestCall = now
   if (goesOn && counter < MAX_COUNTER) {
     counter++
     return

@@ -19,30 +19,30 @@ export function* referenceOverHidden(subject: Subject): Generator<Finding> {
       const bySort = sort.map(({ field }) => ({ side: 'target' as const, field: field.field }))
       yield* judged(reachesWith(placed.target.schema), placed, {
         schema,
-        asked: [...sidedFields(query)],
+        fields: [...sidedFields(query)],
         at: pointer(at, 'query'),
       })
       yield* judged(reachesWith(placed.target.schema), placed, {
         schema,
-        asked: bySort,
+        fields: bySort,
         at: pointer(at, 'sort'),
       })
     }
   }
 }
 
-interface Asked {
+interface JoinPart {
   readonly schema: Schema
-  readonly asked: readonly { readonly side: Side; readonly field: Field }[]
+  readonly fields: readonly { readonly side: Side; readonly field: Field }[]
   readonly at: string
 }
 
 function* judged(
   reaches: Reaches,
   { reference, target }: PlacedReference,
-  { schema, asked, at }: Asked,
+  { schema, fields, at }: JoinPart,
 ): Generator<Finding> {
-  const named = asked.filter(({ field }) => field.path !== '')
+  const named = fields.filter(({ field }) => field.path !== '')
   if (named.length === 0) return
   const owners = { holder: schema, target: target.schema }
   // Callers without access to the other entity as a whole are not reported: that is intended.
@@ -50,7 +50,7 @@ function* judged(
   const documents = reaches.ranks(target.schema, 'find')
   const isHidden = (find: Ranks, index: number): boolean =>
     own[index] !== NO && documents[index] !== NO && find[index] === NO
-  const findOf = ({ side, field }: Asked['asked'][number]): Ranks =>
+  const findOf = ({ side, field }: JoinPart['fields'][number]): Ranks =>
     reaches.ranks(owners[side], 'find', field)
   const hidesSome = memoized((find: Ranks) => find.some((_, index) => isHidden(find, index)))
   const hidden = named.filter((each) => hidesSome(findOf(each)))

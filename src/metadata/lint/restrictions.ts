@@ -15,7 +15,7 @@ export function isUnrestricted(entry: AccessEntry): boolean {
  * One text per list that restricts the role, sorted. Empty: the role reaches every document, if it is
  * admitted at all.
  */
-export function restrictionsOf({ schema, operation, field }: Asked, role: string): readonly string[] {
+export function restrictionsOf({ schema, operation, field }: AccessTarget, role: string): readonly string[] {
   const texts = listsOf(schema, operation, field).flatMap((list) => {
     const byRole = entriesIn(list)
     const entries = [...(byRole.get('anyone') ?? []), ...(byRole.get(role) ?? [])]
@@ -29,7 +29,7 @@ export function restrictionsOf({ schema, operation, field }: Asked, role: string
 
 const entriesIn = memoized((list: RoleList) => Map.groupBy(list, roleOf))
 
-interface Asked {
+interface AccessTarget {
   readonly schema: Schema
   readonly operation: EntityOperation
   readonly field?: Field | undefined

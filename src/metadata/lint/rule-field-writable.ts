@@ -14,8 +14,8 @@ export function* ruleFieldWritable(subject: Subject): Generator<Finding> {
       if (operation === 'insert') continue
       const rank = rankTo(subject, schema, path === undefined ? [role, operation] : [role, operation, path])
       if (rank !== WHERE) continue
-      const asked = [...new Set([...fieldsOf<Named>(query)].map((field) => field.path))]
-      const writable = asked.filter((each) => rankTo(subject, schema, [role, 'update', each]) === YES)
+      const ruleFields = [...new Set([...fieldsOf<Named>(query)].map((field) => field.path))]
+      const writable = ruleFields.filter((each) => rankTo(subject, schema, [role, 'update', each]) === YES)
       if (writable.length === 0) continue
       const what = path === undefined ? `${operation} documents` : `${operation} "${path}"`
       yield {

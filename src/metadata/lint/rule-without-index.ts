@@ -10,15 +10,15 @@ export function* ruleWithoutIndex(subject: Subject): Generator<Finding> {
     const isServed = servedPaths(subject.info, schema)
     for (const { query, operation, path, at } of placedRules(schema)) {
       if (path !== undefined || operation === 'insert') continue
-      const asked = [...new Set([...fieldsOf<Named>(query)].map((field) => field.path))]
-      if (asked.length === 0 || asked.some(isServed)) continue
+      const ruleFields = [...new Set([...fieldsOf<Named>(query)].map((field) => field.path))]
+      if (ruleFields.length === 0 || ruleFields.some(isServed)) continue
       yield {
         severity: 'hint',
         code: 'rule-without-index',
         at: `${at}/where`,
         version: schema.version,
         msg:
-          `no index begins with ${quoted(asked)}, so every request under this rule looks at all documents; add ` +
+          `no index begins with ${quoted(ruleFields)}, so every request under this rule looks at all documents; add ` +
           'one to "indexes" of entity info',
       }
     }

@@ -41,7 +41,7 @@ export function checkReferrers(catalogue: Catalogue, name: string, { after, isRe
 
 /** Only references to this entity are checked. */
 function referredBy(name: string, entity: ReferredEntity): Referred {
-  return (asked) => (asked === name ? entity : undefined)
+  return (entityName) => (entityName === name ? entity : undefined)
 }
 
 /** The enabled versions of other entities that may refer to this one. */

@@ -58,11 +58,11 @@ function isUnchanged(deps: Watching, { allowed, caller, request }: Begun): boole
 
 /** The schemas of all documents that the find reads. */
 function schemasOf({ schema, query, sort, joined }: AllowedFind): readonly Schema[] {
-  const asked = query ? [...relatedIn(query)].map(targetOf) : []
+  const related = query ? [...relatedIn(query)].map(targetOf) : []
   const sorted = linksIn(sort).map(({ reference }) => reference.field.join.schema)
   const shown = (joins: readonly AllowedJoin[]): readonly Schema[] =>
     joins.flatMap((join) => [join.schema, ...shown(join.joins)])
-  return [...new Set([schema, ...asked, ...sorted, ...shown(joined?.joins ?? [])])]
+  return [...new Set([schema, ...related, ...sorted, ...shown(joined?.joins ?? [])])]
 }
 
 /** Fields that were added by the change are not part of the stream, so they are ignored. */

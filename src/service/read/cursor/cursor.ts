@@ -139,8 +139,8 @@ function digestOf({ schema, read, requestTime }: CursorContext): Buffer {
     const others = joined ? [linksOf(joined).map(bindingOfLink), joined.counted !== undefined] : []
     return [field.steps, type, descending, ...others]
   })
-  const asked = query ? queryKey(bindQuery(query, given), schema) : null
-  const bound = JSON.stringify([schema.entity, schema.version, asked, sorted, asOf])
+  const condition = query ? queryKey(bindQuery(query, given), schema) : null
+  const bound = JSON.stringify([schema.entity, schema.version, condition, sorted, asOf])
   const timeless = requestTime === undefined ? bound : bound.replaceAll(requestTime, '$now')
   return hash('sha256', timeless, 'buffer')
 }
