@@ -6,7 +6,7 @@ import type { Exchange } from './exchange.ts'
 import type { Listener } from './listener.ts'
 import { type Route, isWrite } from './routes/route.ts'
 
-export interface HeldKey extends Disposable {
+interface HeldKey extends Disposable {
   readonly idempotency: Idempotency
 }
 
@@ -38,11 +38,11 @@ export function holdKey(
   }
   runningKeys.add(name)
   const conditions = (route.headers ?? []).map(({ name }) => request.headers[name.toLowerCase()] ?? null)
-  const asked = [route.method, route.path, params, search, [...caller.roles].sort()]
+  const identity = [route.method, route.path, params, search, [...caller.roles].sort()]
   const more =
     Object.keys(claims).length > 0 ? [conditions, claims] : conditions.length > 0 ? [conditions] : []
   const fingerprint = createHash('sha256')
-    .update(JSON.stringify([...asked, ...more]))
+    .update(JSON.stringify([...identity, ...more]))
     .update(bytes)
     .digest('base64')
   return {

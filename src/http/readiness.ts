@@ -4,12 +4,12 @@ import type { Readiness } from './routes/route.ts'
 
 export function cachedReadiness(service: Service): () => Promise<Readiness> {
   let last: Promise<Readiness> | undefined
-  let askedAt = 0
+  let readAt = 0
   return () => {
     const now = performance.now()
-    if (last === undefined || now - askedAt > FRESH_MS) {
-      askedAt = now
-      last = ask(service)
+    if (last === undefined || now - readAt > FRESH_MS) {
+      readAt = now
+      last = readinessOf(service)
     }
     return last
   }
@@ -17,7 +17,7 @@ export function cachedReadiness(service: Service): () => Promise<Readiness> {
 
 const FRESH_MS = 1_000
 
-async function ask(service: Service): Promise<Readiness> {
+async function readinessOf(service: Service): Promise<Readiness> {
   try {
     await service.ready()
     return { isReady: true, reason: '' }

@@ -1,7 +1,7 @@
 /** Writes the log in the background, so that a slow or missing reader neither stalls the service nor keeps it alive. */
 import { write, writeSync } from 'node:fs'
 
-export interface LogOutput {
+interface LogOutput {
   readonly write: (text: string) => void
   /** Resolves when everything is written, or after a time limit if nothing reads the log. */
   readonly drained: () => Promise<void>
@@ -44,9 +44,9 @@ export function outputTo(fd: number): LogOutput {
     },
     drained() {
       const { promise, resolve } = Promise.withResolvers<void>()
-      const patience = setTimeout(resolve, PATIENCE_MS)
+      const timer = setTimeout(resolve, MAX_WAIT_MS)
       onDrained = () => {
-        clearTimeout(patience)
+        clearTimeout(timer)
         resolve()
       }
       next()
@@ -63,10 +63,10 @@ export function outputTo(fd: number): LogOutput {
 }
 
 const PAUSE_MS = 10
-const PATIENCE_MS = 1_000
+const MAX_WAIT_MS = 1_000
 
 function writeAll(fd: number, bytes: Buffer): void {
-  const deadline = performance.now() + PATIENCE_MS
+  const deadline = performance.now() + MAX_WAIT_MS
   for (let from = 0; from < bytes.length;) {
     try {
       from += writeSync(fd, bytes, from)

@@ -178,8 +178,8 @@ export const DOCUMENT_ROUTES: readonly Route[] = [
     status: 204,
     errors: [...READ, 'crud:UnknownDocument', 'crud:PreconditionFailed'],
     handle: async (call) => {
-      const options = targetAndOptions(call, documentOf(call))
-      return await written(call, (documents) => documents.remove(call.caller, ...options))
+      const addressed = targetAndOptions(call, documentOf(call))
+      return await written(call, (documents) => documents.remove(call.caller, ...addressed))
     },
   },
 ]

@@ -71,7 +71,7 @@ function begin(exchange: Exchange, { outlet, heartbeatMs = HEARTBEAT_MS }: Sendi
   response.flushHeaders()
   let bytes = 0
   let position = 0
-  let told = -1
+  let sentPosition = -1
   let isWriting = false
   let last: string | undefined
   const write = (text: string): void => {
@@ -90,8 +90,8 @@ function begin(exchange: Exchange, { outlet, heartbeatMs = HEARTBEAT_MS }: Sendi
   /** Heartbeats carry the position: a client that reconnects resumes there, and skips events not visible to it. */
   const beat = (): void => {
     if (response.writableNeedDrain || isWriting) return
-    write(position > told ? `:\nid: ${position}\n\n` : ':\n\n')
-    told = position
+    write(position > sentPosition ? `:\nid: ${position}\n\n` : ':\n\n')
+    sentPosition = position
   }
   const sendBatch = async (events: FollowedEvents['events']): Promise<boolean> => {
     let chunk = ''
@@ -111,9 +111,9 @@ function begin(exchange: Exchange, { outlet, heartbeatMs = HEARTBEAT_MS }: Sendi
         for await (const { events, position: reached } of followed) {
           // leaving the loop ends the subscription
           if (isOver(response) || !(await sendBatch(events))) return
-          if (events.length > 0) told = events.at(-1)!.seq
+          if (events.length > 0) sentPosition = events.at(-1)!.seq
           position = reached
-          if (told < 0) beat()
+          if (sentPosition < 0) beat()
         }
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error
