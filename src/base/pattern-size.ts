@@ -4,7 +4,7 @@
  * the time and memory that the limit prevents.
  */
 
-export interface PatternSize {
+interface PatternSize {
   /** An upper bound. */
   readonly instructions: number
   /** Text of the counted repetition with the most instructions; undefined when there is none. */

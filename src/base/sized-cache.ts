@@ -68,7 +68,7 @@ export class SizedRoom {
   }
 }
 
-export interface RoomSection<V extends object> {
+interface RoomSection<V extends object> {
   readonly get: (key: string) => V | undefined
   /** A value that is evicted is garbage as soon as nothing else refers to it. */
   readonly set: (key: string, value: V, size: number) => void

@@ -1,6 +1,6 @@
 /** Which callers were recently active. Slow work of one caller takes less of the database while others use it. */
 
-export interface CallerActivity {
+interface CallerActivity {
   note(caller: string): void
   /** Whether anybody else recently sent a request. */
   isAnotherActive(caller: string): boolean

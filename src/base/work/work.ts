@@ -15,7 +15,7 @@ export class TooMuchForThisThread extends Error {
   }
 }
 
-export interface WorkOptions {
+interface WorkOptions {
   readonly timeLimitMs: number
   /** Steps that this thread may spend on the request; unlimited when absent. */
   readonly steps?: number
