@@ -35,7 +35,7 @@ interface Example {
   readonly summary: string
 }
 
-export interface Invocation<O extends Options> {
+interface Invocation<O extends Options> {
   /** The words after the name of the command. */
   readonly words: readonly string[]
   readonly flags: OptionValues<O>

@@ -2,7 +2,7 @@
 import { writeSync } from 'node:fs'
 import { EXIT, Exit } from './exit.ts'
 
-export interface OpenFile {
+interface OpenFile {
   readonly descriptor: number
   /** For messages. */
   readonly name: string

@@ -8,7 +8,7 @@ import { didYouMean } from '../../base/suggest.ts'
 import type { Environment } from '../config/settings.ts'
 import { EXIT, Exit } from '../exit.ts'
 
-export interface Profile {
+interface Profile {
   readonly url?: string
   readonly token?: string
 }
@@ -17,7 +17,7 @@ const KEYS = ['url', 'token']
 const USUAL = 'default'
 
 /** `$XDG_CONFIG_HOME/smalt/profiles.json`, where the variable is `~/.config` by default. */
-export function profilesFile(environment: Environment): string {
+function profilesFile(environment: Environment): string {
   const base = environment['XDG_CONFIG_HOME']
   return join(
     base === undefined || base === '' ? join(environment['HOME'] ?? homedir(), '.config') : base,

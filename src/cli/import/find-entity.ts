@@ -3,7 +3,7 @@ import { type JsonObject, member } from '../../base/json/json.ts'
 import { SourceError } from '../../lightblue/source-error.ts'
 import type { SourceCollection } from '../../lightblue/source.ts'
 
-export interface NamedCollection {
+interface NamedCollection {
   readonly entity: string
   readonly collection: string
 }

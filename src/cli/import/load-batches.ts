@@ -7,7 +7,7 @@ import type { EntityFinder } from './find-entity.ts'
 import type { RejectsFile } from './rejects-file.ts'
 import type { DocumentCounts } from './report.ts'
 
-export interface BatchLoading {
+interface BatchLoading {
   readonly loader: Loader
   readonly finder: EntityFinder
   readonly rejects: RejectsFile

@@ -107,7 +107,7 @@ function listed(directory: string): readonly string[] {
   }
 }
 
-export interface WrittenFiles {
+interface WrittenFiles {
   readonly changed: readonly string[]
   /** Files of entities and versions that the service does not have: removed there, or new here. */
   readonly surplus: readonly string[]

@@ -13,7 +13,7 @@ import { usageError } from '../usage-error.ts'
 import { type Change, changesTo, shownChange } from './changes.ts'
 import { BUILT_IN, type Entities, entitiesIn, entitiesOf, removeFiles, writeEntities } from './entities.ts'
 
-export interface MetadataFlags extends ConnectionFlags {
+interface MetadataFlags extends ConnectionFlags {
   readonly 'dry-run'?: boolean
   readonly prune?: boolean
   readonly 'delete-documents'?: boolean

@@ -20,7 +20,7 @@ import { usageError } from '../usage-error.ts'
 import { aggregation } from './aggregation.ts'
 import { readInput } from './input.ts'
 
-export interface DataFlags extends ConnectionFlags {
+interface DataFlags extends ConnectionFlags {
   readonly version?: string
   readonly format?: string
   readonly json?: boolean

@@ -9,7 +9,7 @@ import { EXIT, Exit } from '../exit.ts'
 import { usageError } from '../usage-error.ts'
 import { type DeadLetterFlags, runDeadLetters } from './dead-letters.ts'
 
-export interface EventsFlags extends ConnectionFlags, DeadLetterFlags {
+interface EventsFlags extends ConnectionFlags, DeadLetterFlags {
   readonly entity?: string
   readonly hook?: string
   readonly operation?: string

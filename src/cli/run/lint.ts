@@ -6,7 +6,7 @@ import type { Config } from '../config/config.ts'
 import { EXIT } from '../exit.ts'
 import { openExit } from './open-exit.ts'
 
-export interface LintFlags {
+interface LintFlags {
   readonly entity?: string
   readonly json?: boolean
 }

@@ -6,7 +6,7 @@ import { EXIT, Exit } from '../exit.ts'
 import { usageError } from '../usage-error.ts'
 import { createProgress } from './progress.ts'
 
-export interface MoveFlags {
+interface MoveFlags {
   readonly from?: string
   readonly to?: string
   readonly check?: boolean

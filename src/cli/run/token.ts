@@ -7,7 +7,7 @@ import type { Config } from '../config/config.ts'
 import { EXIT, Exit } from '../exit.ts'
 import { usageError } from '../usage-error.ts'
 
-export interface TokenFlags {
+interface TokenFlags {
   readonly principal?: string
   readonly role?: readonly string[]
   readonly permission?: readonly string[]

@@ -16,7 +16,7 @@ import { writeWhole } from '../write-whole.ts'
 import { type CsvColumn, cellText, csvColumns } from './csv-columns.ts'
 import { lastId } from './last-document.ts'
 
-export interface ExportFlags extends ConnectionFlags {
+interface ExportFlags extends ConnectionFlags {
   readonly entity?: string
   readonly version?: string
   readonly filter?: string

@@ -15,7 +15,7 @@ export interface ImportJob {
   readonly files: readonly Pick<SourceFile, 'path' | 'format' | 'bytes' | 'modified'>[]
 }
 
-export type OnError = 'stop' | 'skip'
+type OnError = 'stop' | 'skip'
 
 export interface Position {
   /** Part of the key of each batch: a batch that was stored, but not acknowledged, is not stored twice. */
