@@ -41,7 +41,7 @@ interface Deadline {
   readonly advice: string
 }
 
-export interface WatchedWork {
+interface WatchedWork {
   /** The signal of the exchange. The first call starts the watch, because only long work requests the signal. */
   readonly getSignal: () => AbortSignal
   /** Ends the watch. Returns the reason if the work was aborted by it. */

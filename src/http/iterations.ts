@@ -14,7 +14,7 @@ interface Iteration {
   started: number
 }
 
-export interface Spread {
+interface Spread {
   /** Starts a request at once while the iteration is young, and otherwise in a later one, in the order of arrival. */
   readonly receive: RequestListener
   /** To be called for each new connection: others may wait behind it, and iterations are short for a while. */

@@ -5,7 +5,7 @@ import type { StreamedFormat } from '../../records/record.ts'
 import type { DataResponse } from '../../service/response.ts'
 import type { Target } from '../../service/service.ts'
 
-export interface ImportWrite {
+interface ImportWrite {
   /** Whether documents that exist are replaced. */
   readonly upsert: boolean
   /** Whether the first batch with a failure ends the import, unwritten. */

@@ -69,9 +69,9 @@ export interface Route {
   readonly handle: (call: Call) => AnyReply | Promise<AnyReply>
 }
 
-export type SharedPlace = 'streams' | 'followers'
+type SharedPlace = 'streams' | 'followers'
 
-export type Prechecked = Pick<Call, 'app' | 'caller' | 'params'>
+type Prechecked = Pick<Call, 'app' | 'caller' | 'params'>
 
 export interface QueryParameter {
   readonly name: string
