@@ -16,12 +16,12 @@ interface Numbered {
 }
 
 /** Stands for one value. Never null, because null changes plan and SQL. */
-export interface ValueParameter extends Numbered {
+interface ValueParameter extends Numbered {
   readonly [KIND]: 'value'
 }
 
 /** Stands for a list without nulls. A list of one is another shape, because SQL compares with it directly. */
-export interface ListParameter extends Numbered {
+interface ListParameter extends Numbered {
   readonly [KIND]: 'list'
   readonly hasOne: boolean
 }

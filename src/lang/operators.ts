@@ -6,7 +6,7 @@
 /** Decided by the order of the two values alone: equal, less or greater. Missing values do not satisfy it, except `$eq` null. */
 export type PositiveOp = '$eq' | '$lt' | '$gt' | '$lte' | '$gte'
 /** Holds exactly where the operator that it negates does not, also for missing values. */
-export type NegativeOp = '$neq'
+type NegativeOp = '$neq'
 export type CompareOp = PositiveOp | NegativeOp
 
 export type ContainsOp = '$any' | '$all' | '$none'

@@ -51,11 +51,9 @@ export interface TextSearch<F> {
 }
 
 /** Opens scopes: names inside are resolved in an array element, or in a document that a reference joins. */
-export type ScopeQuery<F> =
-  | { readonly kind: 'elemMatch'; readonly array: F; readonly query: Query<F> }
-  | Related<F>
+type ScopeQuery<F> = { readonly kind: 'elemMatch'; readonly array: F; readonly query: Query<F> } | Related<F>
 
-export type LogicalQuery<F> =
+type LogicalQuery<F> =
   | { readonly kind: 'and' | 'or'; readonly terms: readonly Query<F>[] }
   | { readonly kind: 'not'; readonly term: Query<F> }
 

@@ -8,7 +8,7 @@ import { type Seen, candidates, comparables } from './candidates.ts'
 import { type Query, conjunctsOf } from '../query.ts'
 import type { FieldRef } from '../resolve/scope.ts'
 
-export interface JoinParts {
+interface JoinParts {
   /** Conditions on the joined document alone. */
   readonly local: readonly Query<FieldRef>[]
   readonly correlated: readonly Query<FieldRef>[]

@@ -8,7 +8,7 @@ import { compareSortValues, joinedSortValue } from './order.ts'
 import type { Yielding } from './time-slice.ts'
 
 /** What a document is sorted by: the document at the end of the way, or a number of documents; undefined: nothing. */
-export type SourceOf = (seen: Seen) => Yielding<Json | undefined>
+type SourceOf = (seen: Seen) => Yielding<Json | undefined>
 
 /** A reference joins one document. Where null equals null it may join several: then the first of them in the order counts. */
 export function compileJoinedKey(key: SortKey<FieldRef>, linking: Linking): SourceOf {

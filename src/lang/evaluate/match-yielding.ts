@@ -24,7 +24,7 @@ import { NEGATED_OP, isNegative } from '../operators.ts'
 import type { FieldRef } from '../resolve/scope.ts'
 import type { ShouldYield, Yielding } from './time-slice.ts'
 
-export interface YieldingContext {
+interface YieldingContext {
   /** The documents that references may join. */
   readonly world: World
   readonly shouldYield: ShouldYield

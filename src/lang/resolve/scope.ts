@@ -37,7 +37,7 @@ export interface FieldRef {
 }
 
 /** How references lead to a value of other documents. */
-export interface JoinedValue {
+interface JoinedValue {
   /** Outermost first. Each joins one document to the one before. */
   readonly links: readonly DocumentsLink[]
   /** Present if the value is the number of documents that this reference joins to the last document. */

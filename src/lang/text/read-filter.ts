@@ -21,7 +21,7 @@ import {
   readValues,
 } from './read-value.ts'
 
-export interface ReadFilter {
+interface ReadFilter {
   readonly query: JsonObject
   /** The place in the text of what a JSON pointer into the query names, for error messages. */
   readonly placeOf: (pointer: string) => string
