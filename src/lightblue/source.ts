@@ -11,7 +11,7 @@ export interface DocumentSource {
   readonly batches: (isWanted: (name: string) => boolean) => AsyncIterable<SourceBatch>
 }
 
-export interface SourceProgress {
+interface SourceProgress {
   readonly done: number
   readonly total: number
 }

@@ -10,7 +10,7 @@ import { Crc64 } from './crc64.ts'
 /** The first four bytes of an archive. */
 export const SINGLE_FILE_MAGIC = Buffer.from([0x6d, 0xe2, 0x99, 0x81])
 
-export interface PlacedDocument {
+interface PlacedDocument {
   readonly database: string
   readonly collection: string
   readonly document: BsonDocument

@@ -15,7 +15,7 @@ export interface EntityMetadata {
   readonly versions: readonly VersionSchema[]
 }
 
-export interface VersionSchema {
+interface VersionSchema {
   readonly version: string
   /** `active`, `deprecated` or `disabled`. */
   readonly status: string

@@ -10,7 +10,7 @@ export interface Targets {
   readonly backendOf: (datasource: string) => string
 }
 
-export interface RewrittenInfo {
+interface RewrittenInfo {
   readonly info: JsonObject
   readonly notes: readonly Note[]
 }

@@ -19,7 +19,7 @@ const MAX_BYTES = 256 * 1024 * 1024
 /** Far deeper than any document that Lightblue stores. */
 const MAX_DEPTH = 200
 
-export interface RestIdentity {
+interface RestIdentity {
   readonly tls: TlsIdentity
   /** The header of that name; user and password in the address, which are sent as HTTP Basic, take precedence. */
   readonly authorization: string | undefined
