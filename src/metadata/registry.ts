@@ -51,7 +51,7 @@ interface RegistryOptions extends Datasources {
   readonly others?: OtherStores
 }
 
-export type DocumentsOfRemoved = 'delete' | 'keep'
+type DocumentsOfRemoved = 'delete' | 'keep'
 
 interface StatusRequest {
   readonly status: string

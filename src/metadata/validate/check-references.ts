@@ -24,7 +24,7 @@ export function referredEntity({ info, versions }: Entity): ReferredEntity {
 }
 
 /** Why a reference is invalid; `what` continues a sentence after the name of the entity. */
-export interface ReferenceProblem {
+interface ReferenceProblem {
   /** Whether the target does not exist yet, which is no reason to refuse the reference. */
   readonly isUndefined?: true
   readonly what: string
