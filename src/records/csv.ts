@@ -19,16 +19,16 @@ export interface CsvOptions {
 }
 
 /** A cell; undefined when it is empty and not quoted. */
-export type Cell = string | undefined
+type Cell = string | undefined
 
-export interface CsvRow {
+interface CsvRow {
   readonly line: number
   readonly cells: readonly Cell[]
   readonly bytes: number
 }
 
 /** Rows of text; the first one is the header. */
-export async function* readRows(
+async function* readRows(
   chunks: Chunks,
   { maxBytes }: Pick<RecordLimits, 'maxBytes'>,
   { delimiter }: CsvOptions = {},

@@ -6,7 +6,7 @@ export const DELIMITERS = [',', ';', '\t', '|'] as const
 /** Longer headers are judged by their beginning. */
 const MAX_HEADER = 64 * 1024
 
-export interface Delimited {
+interface Delimited {
   readonly delimiter: string
   /** All chunks, including those that were looked at. */
   readonly chunks: Chunks

@@ -46,7 +46,7 @@ export function parseRecord(
   return format === 'csv' ? parseRow(text, limits) : recordFrom(text, 1, limits)!
 }
 
-export interface RecordBatch<R> {
+interface RecordBatch<R> {
   readonly records: readonly R[]
   /** Number of records before this batch. */
   readonly first: number

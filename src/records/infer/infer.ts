@@ -5,7 +5,7 @@ import type { SourceRecord } from '../record.ts'
 import { type Kind, MAX_RECORDS, NUMBERS, type Observed, observeMembers, observed } from './observe.ts'
 import { type UnusableName, refuseNames } from './refuse-names.ts'
 
-export interface Inferred {
+interface Inferred {
   readonly metadata: JsonObject
   /** What a person should look at before using it. */
   readonly notes: readonly string[]
