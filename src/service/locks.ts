@@ -14,7 +14,7 @@ import type { Deps } from './deps.ts'
 /** Whether the lock was acquired, released or renewed; or how many times it is acquired. */
 export type LockResult = boolean | number
 
-export interface LockCall {
+interface LockCall {
   readonly caller: Caller
   readonly body: Json | undefined
   /** Those of the store, or of a transaction. */

@@ -19,7 +19,7 @@ export interface ServiceOptions extends Omit<CoreOptions, 'borrow' | 'onSlow'> {
 }
 
 /** A second copy of the service, in a worker thread beside the thread that owns the embedded databases. */
-export interface ThreadServiceOptions extends Omit<CoreOptions, 'onWarning' | 'now' | 'offloads'> {
+interface ThreadServiceOptions extends Omit<CoreOptions, 'onWarning' | 'now' | 'offloads'> {
   readonly borrow: NonNullable<CoreOptions['borrow']>
   /** The main thread keeps slow requests. */
   readonly onSlow: NonNullable<CoreOptions['onSlow']>

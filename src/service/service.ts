@@ -28,7 +28,7 @@ export interface Target {
 /** Runs an operation from its start in a worker thread. */
 export type Offload = (operation: string, target: Target, body: Json) => Promise<Offloaded>
 
-export interface Offloaded {
+interface Offloaded {
   /** The response document as text. */
   readonly text: JsonText
   /** Whether the response exceeded its size limit. */

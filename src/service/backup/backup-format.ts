@@ -45,7 +45,7 @@ export interface Header {
 export class BackupError extends Error {}
 
 /** The last member: 16 + 16 digits and 64 hexadecimal ones, stored without compression so that its size is fixed. */
-export interface Footer {
+interface Footer {
   readonly offset: number
   readonly length: number
   readonly sha256: string

@@ -29,7 +29,7 @@ import {
 
 const decompress = promisify(gunzip)
 
-export interface OpenBackup extends StoreExport, AsyncDisposable {
+interface OpenBackup extends StoreExport, AsyncDisposable {
   readonly header: Header
   readonly bytes: number
   /** Reads everything; fails at the first page that is not as it was written. */

@@ -7,14 +7,14 @@ import { recordsFor } from '../move/move-metadata.ts'
 import { BackupError } from './backup-format.ts'
 import { openBackup } from './read-backup.ts'
 
-export interface RestoreOptions extends Watch {
+interface RestoreOptions extends Watch {
   readonly file: string
   readonly to: string
   /** Whether data that an interrupted restore left in the target is removed first. */
   readonly discardsIncomplete?: boolean
 }
 
-export interface Restored {
+interface Restored {
   readonly file: string
   readonly to: string
   /** When the backup was begun. */

@@ -5,7 +5,7 @@ import type { EventHead, EventStore } from '../../store/events.ts'
 import { type EventRange, kindsOf } from './log.ts'
 import { RecentEvents } from './recent.ts'
 
-export interface HubOptions {
+interface HubOptions {
   readonly timeLimitMs: number
   readonly onInternalError: (error: unknown) => void
 }

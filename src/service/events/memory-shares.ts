@@ -2,7 +2,7 @@
  * Memory shared by readers, with one limit for all of them and one per caller. Reservations that do not fit
  * wait, with round-robin between callers.
  */
-export interface ByteLimits {
+interface ByteLimits {
   readonly all: number
   readonly perCaller: number
 }

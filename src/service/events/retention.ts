@@ -17,7 +17,7 @@ export interface EventKeeping {
 export const DEFAULT_EVENT_KEEPING: EventKeeping = { keepDays: 7, keepCount: 1_000_000 }
 
 /** The number up to which all sinks have received events; undefined without sinks. */
-export type DeliveredUpTo = (datasource: string) => Promise<number | undefined>
+type DeliveredUpTo = (datasource: string) => Promise<number | undefined>
 
 export const DEFAULT_ABANDON_DAYS = 30
 

@@ -18,7 +18,7 @@ import type { JsonText } from '../response.ts'
 import type { RenderedEvent } from '../service.ts'
 
 /** An event with its number, from which readers resume. */
-export type NumberedEvent = Event & { readonly seq: number }
+type NumberedEvent = Event & { readonly seq: number }
 
 type SchemaLookup = Pick<Deps, 'schemaOf'>
 
@@ -51,7 +51,7 @@ export function mayBeSeen({ schemaOf }: SchemaLookup, head: EventHead, caller: C
 }
 
 /** Events as JSON, rendered once for all callers with the same visibility. */
-export interface EventTexts {
+interface EventTexts {
   /** Undefined if it has to be rendered; empty if nothing is visible. */
   readonly known: (head: EventHead, caller: Caller) => JsonText | undefined
   readonly make: (head: EventHead, states: EventStates, caller: Caller) => JsonText

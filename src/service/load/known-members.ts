@@ -4,7 +4,7 @@ import { spend } from '../../base/work/work.ts'
 import { type Field, isVirtual } from '../../schema/field.ts'
 import type { Schema } from '../../schema/schema.ts'
 
-export interface KnownMembers {
+interface KnownMembers {
   /** The document without the other members, without array sizes, joined documents and virtual fields. */
   readonly known: JsonObject
   /** Paths of members that no version defines, with indexes. */

@@ -27,7 +27,7 @@ export interface Loader extends AsyncDisposable {
   readonly raiseSequences: (given: readonly Sequence[]) => Promise<number>
 }
 
-export interface LoadableEntity {
+interface LoadableEntity {
   readonly entity: string
   readonly collection: string
   readonly versions: readonly string[]

@@ -24,7 +24,7 @@ import type { MetadataService, Rehearsing } from '../service.ts'
 import { accessOf } from './access-reports.ts'
 import { rehearsing } from './rehearsal.ts'
 
-export interface ImpactDeps {
+interface ImpactDeps {
   readonly store: Database
   readonly others: OtherStores
   readonly storeIn: (datasource: string) => Database
@@ -37,7 +37,7 @@ export interface ImpactDeps {
   readonly brokenSearches: (rehearsed: Registry, change: ChangedVersions) => Promise<Json>
 }
 
-export interface ChangedVersions {
+interface ChangedVersions {
   readonly caller: Caller
   readonly entity: string
   readonly versions: readonly string[]

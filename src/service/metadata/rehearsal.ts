@@ -6,7 +6,7 @@ import type { OtherStores } from '../../metadata/other-stores.ts'
 import type { MetadataStore } from '../../metadata/registry.ts'
 import type { CollectionDefinition, MetadataChange, MetadataRecords } from '../../store/metadata-records.ts'
 
-export interface RehearsalStore {
+interface RehearsalStore {
   readonly store: MetadataStore
   readonly others: OtherStores
   /** The change that the registry asked for; undefined if there is nothing to change. */

@@ -23,7 +23,7 @@ import { slowService } from '../slow/slow-requests.ts'
 import { ticketService } from '../tickets.ts'
 
 export type { Datasources }
-export type AdaptMetadata = (service: MetadataService, configured: Datasources) => MetadataService
+type AdaptMetadata = (service: MetadataService, configured: Datasources) => MetadataService
 
 export interface CoreOptions extends StoreOptions {
   /** The form of requests and responses; our own when absent. */

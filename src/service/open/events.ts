@@ -13,7 +13,7 @@ import { sinkService } from '../sinks/sinks.ts'
 
 type OpeningEvents = Omit<EventDeps, 'stores'> & Pick<DeliveryDeps, 'stores'> & Knowing
 
-export interface EventOptions {
+interface EventOptions {
   readonly events?: EventSettings
   readonly sinkMeter?: SinkMeter
 }

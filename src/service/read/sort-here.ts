@@ -17,7 +17,7 @@ import { MAX_DOCUMENTS, tooLargeToHold, tooManyToSort } from '../memory-limits.t
 import { documentsOfLinks, resolveRemoteJoins, sizeOf } from './embed/remote-joins.ts'
 import { type VisitContext, unbounded, unsorted, visit } from './scan.ts'
 
-export interface SortedPage {
+interface SortedPage {
   readonly documents: readonly StoredDocument[]
   readonly matchCount: number
 }

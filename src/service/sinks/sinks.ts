@@ -12,7 +12,7 @@ import type { SinkRendering } from './rendering.ts'
 import type { FoundSink, SinkDatasource, SinkDatasources } from './sink-datasources.ts'
 import { type EventSettings, type PlacedSink, readSink, showSink } from './sink-settings.ts'
 
-export interface SinkDeps extends DeadLetterDeps, Pick<Deps, 'limits' | 'now'> {
+interface SinkDeps extends DeadLetterDeps, Pick<Deps, 'limits' | 'now'> {
   readonly hasEntity: (name: string) => boolean
   readonly places: SinkDatasources
   readonly settings: EventSettings

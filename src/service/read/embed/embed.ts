@@ -23,9 +23,9 @@ import type { JoinedDocument, JoinedSet } from './joined-tree.ts'
 import { stripForJoins } from '../hidden-members.ts'
 
 /** Modifies the document. `joinedSets` are the results of the plan's joins for the document as it is stored. */
-export type Embed = (document: JsonObject, from: FilledFrom) => void
+type Embed = (document: JsonObject, from: FilledFrom) => void
 
-export interface FilledFrom {
+interface FilledFrom {
   readonly joinedSets: readonly JoinedSet[]
   /** Whether the caller may not read a field of this document. */
   readonly isHidden: Visibility['isHidden']

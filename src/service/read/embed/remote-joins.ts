@@ -171,7 +171,7 @@ function* parsed(
   return values
 }
 
-export type WholeRead = Pick<ReadPlan, 'query' | 'sort' | 'joins'> & {
+type WholeRead = Pick<ReadPlan, 'query' | 'sort' | 'joins'> & {
   /** The error if the documents are too large for memory. */
   readonly tooLarge?: () => Error
 }
