@@ -1,6 +1,6 @@
 /** A binary min-heap. */
 
-export interface Heap<T> {
+interface Heap<T> {
   push(value: T): void
   peek(): T | undefined
   pop(): T | undefined

@@ -12,7 +12,7 @@ export interface Lease {
   release(): Promise<void>
 }
 
-export interface LeaseOptions {
+interface LeaseOptions {
   readonly ttlMs: number
   readonly renewMs: number
   /** The record changed, or the lease is lost. */

@@ -1,6 +1,6 @@
 /** Wakes a waiting loop. A ring while nothing waits is remembered and wakes the next wait. */
 
-export interface WakeSignal {
+interface WakeSignal {
   ring(): void
   /**
    * Resolves on a ring or after the limit. It always yields to the event loop, even when it resolves at once.

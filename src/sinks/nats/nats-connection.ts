@@ -17,7 +17,7 @@ export interface NatsClient {
   closeWhenIdle(): Promise<void>
 }
 
-export interface NatsMessage {
+interface NatsMessage {
   /** The stream stores one message per id, within its deduplication window. */
   readonly id: string
   readonly body: string
