@@ -108,7 +108,7 @@ export interface ExportedChange extends Omit<HistoryRow, 'paths'> {
   readonly key: string
 }
 
-export interface ExportedSequence {
+interface ExportedSequence {
   readonly name: string
   readonly next: bigint
   readonly increment: bigint

@@ -95,7 +95,7 @@ interface Selected {
   readonly where?: Fragment
 }
 
-export interface EachOptions {
+interface EachOptions {
   readonly alias: string
   /** Whether a value other than an array may be stored there; it has no elements. */
   readonly isMixed: boolean | undefined

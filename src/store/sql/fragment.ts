@@ -11,7 +11,7 @@ export interface Fragment {
 }
 
 /** A text that is cut after `length + 1` characters: it is whole if it has at most `length`. */
-export interface Beginning {
+interface Beginning {
   readonly text: Fragment
   readonly length: number
 }

@@ -18,13 +18,13 @@ import { readAsOf } from './read-as.ts'
 import { type Translation, typeOf } from './translation.ts'
 import { filterTerms } from './where.ts'
 
-export interface OrderedValue {
+interface OrderedValue {
   readonly value: Fragment
   readonly descending: boolean
 }
 
 /** A sort key, and its value in the row after which the page begins. */
-export interface AfterKey extends OrderedValue {
+interface AfterKey extends OrderedValue {
   /** Absent: null. */
   readonly last?: Fragment
   readonly isNeverNull?: true

@@ -31,7 +31,7 @@ export type DirectSession = {
   ) => Awaited<ReturnType<StoreSession[K]>>
 }
 
-export interface SqliteSession {
+interface SqliteSession {
   readonly within: Connection['within']
   readonly catalogue: Catalogue
   readonly statements: Statements

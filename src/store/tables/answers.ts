@@ -91,7 +91,7 @@ export function createAnswers(engine: Engine): Answers {
 }
 
 /** Limits the time for which one statement holds the write lock of SQLite. */
-export const TRIMMED = 500
+const TRIMMED = 500
 
 export function answersIn(engine: Engine, session: EngineSession): AnswerSession {
   const find = async (keyed: Keyed) => {

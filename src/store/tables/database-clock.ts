@@ -2,7 +2,7 @@
 import { memoized } from '../../base/memo.ts'
 import type { Engine } from '../engine.ts'
 
-export interface DatabaseClock {
+interface DatabaseClock {
   /** Reads it: milliseconds since 1970. */
   readonly read: () => Promise<number>
   /** By the last reading, however old; by the clock of this process before the first one. */

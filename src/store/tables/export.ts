@@ -24,7 +24,7 @@ interface TransferParts extends ImportParts {
 /** Runs work in a transaction that sees one moment. */
 export type OpenSnapshot = <T>(work: (parts: SnapshotParts) => Promise<T>) => Promise<T>
 
-export interface SnapshotParts {
+interface SnapshotParts {
   readonly session: EngineSession
   readonly from: CollectionExport
   /** Events that have no numbers yet, with the numbers that they get, and the last number. */

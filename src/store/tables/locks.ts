@@ -24,7 +24,7 @@ export interface LockRequest {
   readonly account?: LockAccount
 }
 
-export interface LockAccount {
+interface LockAccount {
   /** A short text that identifies the caller. */
   readonly caller: string
   /** How many locks the caller may hold; absent if this need not be checked now. */

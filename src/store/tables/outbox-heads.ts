@@ -24,7 +24,7 @@ export interface OutboxTable {
   readonly untilNumbered: () => Promise<void>
 }
 
-export interface EventBounds {
+interface EventBounds {
   readonly first: number
   readonly last: number
 }
@@ -41,7 +41,7 @@ export interface OutboxReading {
   readonly bounds: Bounds
 }
 
-export interface PlacedHead {
+interface PlacedHead {
   readonly head: EventHead
   /** The id of the event that stores the documents. */
   readonly holderId: string

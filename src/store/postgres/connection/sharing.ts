@@ -10,7 +10,7 @@ export interface Sharing<Table, T, R> {
   run(request: SharedRequest<Table, T, R>): Promise<R>
 }
 
-export interface SharedRequest<Table, T, R> {
+interface SharedRequest<Table, T, R> {
   /** Requests share a statement if they are about the same table. */
   readonly table: Table
   readonly item: T

@@ -8,7 +8,7 @@ export interface Latency {
   readonly exclude: () => void
 }
 
-export interface StatementLatencies {
+interface StatementLatencies {
   /** Undefined for kinds that are to run on connections of their own. */
   pipelinable(kind: string): Latency | undefined
   /** How long this process waited for an answer on a connection that had nothing else to do. */

@@ -35,7 +35,7 @@ export function createStatementNames(capacity = 500): StatementNames {
 }
 
 /** The statements that are prepared on one connection. Callers decide how many there are, so the server's memory needs a bound. */
-export interface PreparedRoom {
+interface PreparedRoom {
   /** Whether a statement is prepared, or was sent to be; it counts as used now. */
   use(name: string): boolean
   /** Makes room for a statement that is prepared next: `close` is called for the least recently used ones until it fits. */

@@ -9,7 +9,7 @@ import type { SqlSession } from '../connection/connection.ts'
  * The highest number ever reserved, the one up to which every event can be read, and the one up to which all
  * events were removed.
  */
-export interface EventState {
+interface EventState {
   readonly reserved: number
   readonly published: number
   readonly trimmed: number

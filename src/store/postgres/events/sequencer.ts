@@ -9,7 +9,7 @@ import { isLost } from '../connection/failures.ts'
 import type { Location } from '../connection/location.ts'
 import { type Numbered, numberUnder } from './numbering.ts'
 
-export interface Sequencer extends AsyncDisposable {
+interface Sequencer extends AsyncDisposable {
   /** Signals that there are events to number. */
   readonly wake: () => void
   /** From now on, also looks for events that other processes left without a number. */

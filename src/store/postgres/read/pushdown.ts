@@ -6,7 +6,7 @@ import { postgresPattern } from '../../sql/pattern/postgres-pattern.ts'
 import { type Split, isAnswerable, split } from '../../sql/split.ts'
 import { wasRefused } from './refused.ts'
 
-export interface Pushdown {
+interface Pushdown {
   readonly split: (query: Query<FieldRef>) => Split
   /** Whether the query can be pushed down completely. */
   readonly answers: (query: Query<FieldRef>) => boolean

@@ -17,7 +17,7 @@ export interface Match {
   readonly version: number
 }
 
-export interface SizedMatch extends Match {
+interface SizedMatch extends Match {
   /** Of the text of the document. */
   readonly bytes: number
 }

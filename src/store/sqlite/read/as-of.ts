@@ -7,7 +7,7 @@ import { type Fragment, param, raw, sql } from '../../sql/fragment.ts'
 import type { Table } from '../catalogue.ts'
 
 /** The tables are common table expressions with their own names. */
-export interface AsOf {
+interface AsOf {
   readonly tableAt: (table: Table) => Table
   readonly inFront: () => readonly Fragment[]
 }

@@ -35,12 +35,12 @@ export interface Readers extends AsyncDisposable {
 /** The row type depends on the statement, so the callback declares it. */
 type TakeRows = (rows: readonly never[]) => void
 
-export interface ReadRequest {
+interface ReadRequest {
   readonly statement: Statement
   readonly bounds: Bounds
 }
 
-export interface ReadersOptions extends ReaderData {
+interface ReadersOptions extends ReaderData {
   readonly threads: number
   /** Those of the machine, when absent. */
   readonly processors?: number

@@ -26,7 +26,7 @@ const MAX_WAIT_MS = 1_000
 const REST_MS = 20
 
 /** The number of `pragma auto_vacuum` for a file whose free pages can be returned without a copy of it. */
-export const INCREMENTAL = 2
+const INCREMENTAL = 2
 
 export function returnFreePages({ database, writer }: FreePagesOptions): AsyncDisposable {
   const { auto_vacuum: mode } = database.prepare('pragma auto_vacuum').get() as { auto_vacuum: number }
