@@ -7,7 +7,7 @@ import type { Schema } from '../schema/schema.ts'
 import { type Difference, differencesBetween } from './differences.ts'
 import { compileWatch } from './watch.ts'
 
-export interface WatchOptions {
+interface WatchOptions {
   readonly schema: Schema
   /** The watched part; everything when undefined. */
   readonly projection: Projection<FieldRef> | undefined

@@ -123,7 +123,7 @@ export interface DeletePlan extends Writing {
   readonly decide?: (stored: StoredDocument) => Removal
 }
 
-export type Removal = { readonly kind: 'delete' } | Unwritten
+type Removal = { readonly kind: 'delete' } | Unwritten
 
 /** Returns the next value of a sequence, in the transaction of the write. */
 export type Draw = (sequence: Sequence) => bigint
