@@ -42,7 +42,7 @@ export function indexDefinitions(info: EntityInfo, schemas: readonly Schema[]): 
 function refuseOtherThanText(fields: readonly IndexField[]): void {
   for (const { path, type } of fields) {
     if (type === 'string') continue
-    throw invalid(
+    throw invalidIndex(
       `the index field "${path}" is of type ${type}; an index of kind "text" has fields of type string`,
     )
   }
@@ -52,7 +52,7 @@ function refuseOtherThanText(fields: readonly IndexField[]): void {
 function refuseTwoArrays(fields: readonly IndexField[]): void {
   const arrays = fields.map(({ path }) => arrayOf(path)).sort((a, b) => b.length - a.length)
   if (arrays.every((array) => `${arrays[0]!}.`.startsWith(array === '' ? '' : `${array}.`))) return
-  throw invalid(`an index may go into one array only: ${fields.map(({ path }) => path).join(', ')}`)
+  throw invalidIndex(`an index may go into one array only: ${fields.map(({ path }) => path).join(', ')}`)
 }
 
 /** The path of the array elements that a field belongs to; empty outside of arrays. */
@@ -85,10 +85,10 @@ function resolveKey(key: Omit<IndexKey, 'properties'>, schemas: readonly Schema[
   for (const other of others) {
     if (other.field.type === field.type && other.field.path === field.path) continue
     const problem = `is of another type in version ${other.version} than in ${version}`
-    throw invalid(`the index field "${key.field}" ${problem}`)
+    throw invalidIndex(`the index field "${key.field}" ${problem}`)
   }
   if (key.caseInsensitive && field.type.family !== 'text') {
-    throw invalid(`the index field "${key.field}" is no text, so its case cannot be ignored`)
+    throw invalidIndex(`the index field "${key.field}" is no text, so its case cannot be ignored`)
   }
   const { descending, caseInsensitive } = key
   const { path, type, isMixed } = field
@@ -107,7 +107,9 @@ function findIn(path: string, schemas: readonly Schema[]): readonly FoundField[]
     const field = found.kind === 'array' ? found.element : found
     const isComparable = field.kind === 'simple' && field.type.family !== undefined && !field.virtual
     if (isComparable) return [{ field, version: schema.version }]
-    throw invalid(`the index field "${path}" is no simple, comparable field in version ${schema.version}`)
+    throw invalidIndex(
+      `the index field "${path}" is no simple, comparable field in version ${schema.version}`,
+    )
   })
 }
 
@@ -121,7 +123,7 @@ function lookUp(schema: Schema, path: string): Field | undefined {
   return field
 }
 
-function invalid(message: string): ServiceError {
+function invalidIndex(message: string): ServiceError {
   return new ServiceError('metadata:InvalidIndex', message, { context: 'indexes' })
 }
 

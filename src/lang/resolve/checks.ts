@@ -57,7 +57,7 @@ export function castList(operand: ListOperand, ref: FieldRef, at: string): ListO
 
 function comparedType({ field, path }: FieldRef, at: string): ValueType {
   if (field.kind === 'simple' && field.type.family !== undefined) return field.type
-  throw invalid(`"${path}" can only be compared with null`, at)
+  throw invalidQuery(`"${path}" can only be compared with null`, at)
 }
 
 /** Limits nesting, because every scope is a loop inside the loops of its outer scopes. */
@@ -72,15 +72,15 @@ const MAX_SCOPES = 10
 
 export function requireText({ field, path }: FieldRef, at: string): void {
   if (field.kind !== 'simple' || field.type.family !== 'text') {
-    throw invalid(`"${path}" is not a text, so no pattern can match it`, at)
+    throw invalidQuery(`"${path}" is not a text, so no pattern can match it`, at)
   }
 }
 
 export function requireArray({ field, path }: FieldRef, at: string): ArrayField {
   if (field.kind === 'array') return field
-  throw invalid(`"${path}" is not an array`, at)
+  throw invalidQuery(`"${path}" is not an array`, at)
 }
 
-export function invalid(message: string, at: string): ServiceError {
+export function invalidQuery(message: string, at: string): ServiceError {
   return new ServiceError('query-api:InvalidQuery', message, { at })
 }

@@ -3,7 +3,7 @@
  * the rest of the clause; a negated clause holds if none does.
  */
 import { unreachable } from '../../base/errors.ts'
-import { castOperand, castValues, invalid, requireShallow } from './checks.ts'
+import { castOperand, castValues, invalidQuery, requireShallow } from './checks.ts'
 import { isParameter } from '../operand.ts'
 import {
   type Count,
@@ -75,12 +75,12 @@ function aboutAll(query: Clause, crossed: Crossing, resolve: Resolve): Query<Fie
   }
   const { path } = crossed.reference
   const message = `"${path}" leads to documents: ask about their fields ("${path}.*.…"), by elemMatch, or how many (${path}#)`
-  throw invalid(message, crossed.at)
+  throw invalidQuery(message, crossed.at)
 }
 
 function countedBy(query: Clause, crossed: Crossing, resolve: Resolve): Query<FieldRef> {
   if (query.kind !== 'compare' && query.kind !== 'in') {
-    throw invalid(`"${crossed.reference.path}" is a number of documents`, crossed.at)
+    throw invalidQuery(`"${crossed.reference.path}" is a number of documents`, crossed.at)
   }
   const number = { ...crossed.reference, field: crossed.count! }
   const count = countIn(query, number, crossed.at)
@@ -98,7 +98,7 @@ function countIn(
     return query.value === null ? undefined : { op: query.op, value: castOperand(query.value, number, at) }
   }
   // The shape of a prepared statement is fixed, so nulls could not be removed from its lists.
-  if (isParameter(query.values)) throw invalid('numbers of documents are not prepared', place)
+  if (isParameter(query.values)) throw invalidQuery('numbers of documents are not prepared', place)
   const values = castValues(query.values, number, at).filter((value) => value !== null)
   return values.length === 0 ? undefined : { op: '$in', values }
 }
@@ -144,9 +144,9 @@ function into({ rest, inner, reference, count, at }: Crossing): Operand {
   if (count) {
     const how =
       'compare it with a number ("rvalue") or with a list of numbers ("values"), not with another field'
-    throw invalid(`"${count.name}" is the number of documents that a reference joins; ${how}`, at)
+    throw invalidQuery(`"${count.name}" is the number of documents that a reference joins; ${how}`, at)
   }
-  throw invalid(`"${reference.path}" is neither a simple value nor an array of simple values`, at)
+  throw invalidQuery(`"${reference.path}" is neither a simple value nor an array of simple values`, at)
 }
 
 function outside(operand: Operand, { depth }: Crossing): Operand {

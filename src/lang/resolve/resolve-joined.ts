@@ -29,7 +29,7 @@ export function resolveJoined(named: Named, scope: Scope, resolve: Resolve): Fie
       continue
     }
     if (waypoint.step !== '*')
-      throw invalid(`"${named.path}" needs "*" after the reference "${last.name}"`, named)
+      throw invalidSort(`"${named.path}" needs "*" after the reference "${last.name}"`, named)
     const link = linkTo(way, last, { named, root, resolve })
     requireOne(link, named)
     links.push(link)
@@ -43,10 +43,10 @@ export function resolveJoined(named: Named, scope: Scope, resolve: Resolve): Fie
     return { path, up: 0, steps: [], field, joined: { links, counted } }
   }
   if (isJoined(field)) {
-    throw invalid(`"${path}" leads to documents: sort by a field of theirs ("${path}.*.…")`, named)
+    throw invalidSort(`"${path}" leads to documents: sort by a field of theirs ("${path}.*.…")`, named)
   }
   if (isVirtual(field)) {
-    throw invalid(`"${path}" is filled when a document is read, so it can only be projected`, named)
+    throw invalidSort(`"${path}" is filled when a document is read, so it can only be projected`, named)
   }
   return { path, up: 0, steps: way.map(({ step }) => step), field, joined: { links } }
 }
@@ -65,7 +65,7 @@ function linkTo(
   const steps = way.map(({ step }) => step)
   if (steps.some((step) => step === '*' || typeof step === 'number')) {
     const message = `"${named.path}": the reference "${field.name}" is in an array; a sort leads only through references outside of arrays`
-    throw invalid(message, named)
+    throw invalidSort(message, named)
   }
   return documentsLink({ path: named.path, up: 0, steps, field }, { root, path: field.path }, resolve)
 }
@@ -88,7 +88,7 @@ function requireOne({ reference, query }: DocumentsLink, named: Named): void {
   const { uniqueKeys } = reference.field.join.schema
   if (uniqueKeys.some((paths) => paths.every((path) => fixed.has(path)))) return
   const message = `"${named.path}": the reference "${reference.field.name}" may join several documents; a sort leads only through a reference whose query compares "_id", or each field of a unique index, with fields of the document by "="`
-  throw invalid(message, named)
+  throw invalidSort(message, named)
 }
 
 /** The path of a field in the joined document that a term makes equal to one value. */
@@ -115,6 +115,6 @@ function isOneValue({ steps, field }: FieldRef): boolean {
   return field.kind === 'simple' && steps.every((step) => typeof step === 'string' && step !== '*')
 }
 
-function invalid(message: string, { at }: Named): ServiceError {
+function invalidSort(message: string, { at }: Named): ServiceError {
   return new ServiceError('query-api:InvalidSort', message, { at })
 }

@@ -1,6 +1,6 @@
 /** Resolves comparisons of two fields. Each name is resolved in its own scope; the types must be comparable. */
 import type { SimpleField } from '../../schema/field.ts'
-import { invalid, requireArray } from './checks.ts'
+import { invalidQuery, requireArray } from './checks.ts'
 import type { FieldPair, Named, Query } from '../query.ts'
 import { type FieldRef, type Scope, resolveField } from './scope.ts'
 
@@ -15,10 +15,14 @@ export function resolvePair(query: FieldPair<Named>, left: Operand, right: Opera
   const field = refOf(left)
   const rfield = refOf(right)
   if (simpleFamily(field, left.named.at) !== simpleFamily(rfield, right.named.at)) {
-    throw invalid(`"${field.path}" and "${rfield.path}" are of types that do not compare`, right.named.at)
+    throw invalidQuery(
+      `"${field.path}" and "${rfield.path}" are of types that do not compare`,
+      right.named.at,
+    )
   }
   if (query.kind === 'compareFields') return { ...query, field, rfield }
-  if (field.field.kind !== 'simple') throw invalid(`"${field.path}" must be a simple value`, left.named.at)
+  if (field.field.kind !== 'simple')
+    throw invalidQuery(`"${field.path}" must be a simple value`, left.named.at)
   requireArray(rfield, right.named.at)
   return { ...query, field, rfield }
 }
@@ -32,5 +36,5 @@ function refOf({ named, scope, shift }: Operand): FieldRef {
 function simpleFamily({ field, path }: FieldRef, at: string): SimpleField['type']['family'] {
   const value = field.kind === 'array' ? field.element : field
   if (value.kind === 'simple' && value.type.family !== undefined) return value.type.family
-  throw invalid(`"${path}" is neither a simple value nor an array of simple values`, at)
+  throw invalidQuery(`"${path}" is neither a simple value nor an array of simple values`, at)
 }

@@ -3,7 +3,7 @@ import { ServiceError } from '../../base/errors.ts'
 import type { ObjectField, WordIndex } from '../../schema/field.ts'
 import type { Named, TextSearch } from '../query.ts'
 import { parseSearch } from '../text-search.ts'
-import { invalid } from './checks.ts'
+import { invalidQuery } from './checks.ts'
 import { type FieldRef, type Scope, resolveField } from './scope.ts'
 
 export function resolveText(query: TextSearch<Named>, scope: Scope): TextSearch<FieldRef> {
@@ -24,7 +24,7 @@ function textAt(path: string, at: string, scope: Scope): FieldRef {
     return found.field.kind === 'array' ? resolveField({ path: `${path}.*`, at }, scope) : found
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
-    throw invalid(
+    throw invalidQuery(
       `the index has the field "${path}", which this version does not have; use one that has it`,
       at,
     )
@@ -34,17 +34,17 @@ function textAt(path: string, at: string, scope: Scope): FieldRef {
 function indexFor({ index: name, at }: TextSearch<Named>, { here, outer, joins, result }: Scope): WordIndex {
   const isDocument = here.kind === 'object' && here.path === ''
   if (result || !isDocument) {
-    throw invalid('a text search is about whole documents, not about elements of arrays or groups', at)
+    throw invalidQuery('a text search is about whole documents, not about elements of arrays or groups', at)
   }
   // A request that is about joined documents may follow further references; the definition of a reference may not.
   if (outer && (!joins || joins.definesReference)) {
     const message = 'a reference cannot search text, because the index may be removed; compare fields'
-    throw invalid(message, at)
+    throw invalidQuery(message, at)
   }
   const indexes = here.wordIndexes ?? []
   const found = name === undefined ? indexes : indexes.filter((each) => each.name === name)
   if (found.length === 1) return found[0]!
-  throw invalid(notFound(name, here), at)
+  throw invalidQuery(notFound(name, here), at)
 }
 
 function notFound(name: string | undefined, { wordIndexes = [] }: ObjectField): string {

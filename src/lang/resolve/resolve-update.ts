@@ -115,7 +115,7 @@ function resolveStep(step: UpdateStep<Named>, scope: Scope): UpdateStep<FieldRef
     case 'unset': {
       const field = resolveTarget(step.field, scope)
       if (field.steps.length === 0)
-        throw invalid('an element is taken away by "$update": "$remove"', step.field.at)
+        throw invalidUpdate('an element is taken away by "$update": "$remove"', step.field.at)
       // Removing a mandatory member fails only if its object exists, so the outcome reveals whether it does.
       return {
         kind: 'unset',
@@ -126,7 +126,7 @@ function resolveStep(step: UpdateStep<Named>, scope: Scope): UpdateStep<FieldRef
     case 'add': {
       const field = resolveTarget(step.field, scope)
       if (field.field.kind !== 'simple' || field.field.type.family !== 'number') {
-        throw invalid(`"${field.path}" is not a number, so nothing can be added to it`, step.field.at)
+        throw invalidUpdate(`"${field.path}" is not a number, so nothing can be added to it`, step.field.at)
       }
       return {
         kind: 'add',
@@ -137,7 +137,7 @@ function resolveStep(step: UpdateStep<Named>, scope: Scope): UpdateStep<FieldRef
     case 'append':
     case 'insert': {
       const array = resolveTarget(step.array, scope)
-      if (array.field.kind !== 'array') throw invalid(`"${array.path}" is not an array`, step.array.at)
+      if (array.field.kind !== 'array') throw invalidUpdate(`"${array.path}" is not an array`, step.array.at)
       const { element } = array.field
       const target = { ...step.array, path: `${step.array.path}.*` }
       return {
@@ -153,7 +153,7 @@ function resolveStep(step: UpdateStep<Named>, scope: Scope): UpdateStep<FieldRef
 
 function resolveForeach(step: UpdateStep<Named> & { kind: 'foreach' }, scope: Scope): UpdateStep<FieldRef> {
   const array = resolveFieldAs('query-api:InvalidUpdate', step.array, scope)
-  if (array.field.kind !== 'array') throw invalid(`"${array.path}" is not an array`, step.array.at)
+  if (array.field.kind !== 'array') throw invalidUpdate(`"${array.path}" is not an array`, step.array.at)
   const inner = elementScope(step.array, scope)
   return {
     kind: 'foreach',
@@ -166,11 +166,11 @@ function resolveForeach(step: UpdateStep<Named> & { kind: 'foreach' }, scope: Sc
 function resolveTarget(named: Named, scope: Scope): FieldRef {
   const ref = resolveFieldAs('query-api:InvalidUpdate', named, scope)
   if (ref.steps.includes('*')) {
-    throw invalid(`"${ref.path}" names many places; use $foreach, or an index`, named.at)
+    throw invalidUpdate(`"${ref.path}" names many places; use $foreach, or an index`, named.at)
   }
-  if (isComputed(ref.field)) throw invalid(`"${ref.path}" is made by the service`, named.at)
-  if (ref.field.path === '_id') throw invalid('"_id" cannot be changed', named.at)
-  if (ref.field.path === '') throw invalid('the document as a whole cannot be written', named.at)
+  if (isComputed(ref.field)) throw invalidUpdate(`"${ref.path}" is made by the service`, named.at)
+  if (ref.field.path === '_id') throw invalidUpdate('"_id" cannot be changed', named.at)
+  if (ref.field.path === '') throw invalidUpdate('the document as a whole cannot be written', named.at)
   return ref
 }
 
@@ -182,15 +182,15 @@ function resolveValue(
   if (value.kind === 'literal') return { kind: 'literal', value: castLiteral(value.value, field, target) }
   const source = resolveFieldAs('query-api:InvalidUpdate', value.field, scope)
   if (source.steps.includes('*')) {
-    throw invalid(`"${source.path}" names many places; a copy has one source`, value.field.at)
+    throw invalidUpdate(`"${source.path}" names many places; a copy has one source`, value.field.at)
   }
   const isAny = field.kind === 'simple' && field.type.name === 'any'
   if (source.field.kind !== field.kind && !isAny) {
-    throw invalid(`"${source.path}" and "${target.path}" are of different kinds`, value.field.at)
+    throw invalidUpdate(`"${source.path}" and "${target.path}" are of different kinds`, value.field.at)
   }
   return { kind: 'valueOf', field: source }
 }
 
-function invalid(message: string, at: string): ServiceError {
+function invalidUpdate(message: string, at: string): ServiceError {
   return new ServiceError('query-api:InvalidUpdate', message, { at })
 }

@@ -7,7 +7,7 @@ import {
   castList,
   castOperand,
   castValues,
-  invalid,
+  invalidQuery,
   requireArray,
   requireShallow,
   requireText,
@@ -52,7 +52,7 @@ function resolveHere(query: Query<Named>, scope: Scope): Query<FieldRef> {
       const array = resolveField(query.array, scope)
       const element = requireArray(array, query.array.at).element
       if (element.kind !== 'simple')
-        throw invalid(`"${array.path}" holds objects; use elemMatch`, query.array.at)
+        throw invalidQuery(`"${array.path}" holds objects; use elemMatch`, query.array.at)
       return {
         ...query,
         array,

@@ -17,6 +17,7 @@ import {
   mapQuery,
   neverWritten,
 } from '../query.ts'
+import { invalidQuery } from './checks.ts'
 import { resolveQuery } from './resolve.ts'
 import { type FieldRef, type Scope, elementScope, resolveField } from './scope.ts'
 
@@ -76,11 +77,11 @@ function check(query: Query<Named>, scope: Scope): void {
       break
     case 'regex':
       if (isPlaceholder(query.pattern))
-        throw invalid('a pattern cannot be taken from the caller', query.field.at)
+        throw invalidQuery('a pattern cannot be taken from the caller', query.field.at)
       resolveQuery(query, scope)
       break
     case 'text':
-      throw invalid(
+      throw invalidQuery(
         'a row rule cannot search text, because its index may be removed; compare fields',
         query.at,
       )
@@ -111,10 +112,13 @@ function checkPlaceholder(value: string, { at }: Named, { field, path }: FieldRe
   const [, source, ...steps] = value.split('.')
   const isKnown = source === 'principal' ? steps.length === 0 : source === 'claims' && steps.length > 0
   if (!isKnown || steps.includes('')) {
-    throw invalid(`"${value}" is not known; there are $caller.principal and $caller.claims with a path`, at)
+    throw invalidQuery(
+      `"${value}" is not known; there are $caller.principal and $caller.claims with a path`,
+      at,
+    )
   }
   if (field.kind === 'simple' && field.type.family !== undefined) return
-  throw invalid(`"${path}" can only be compared with null`, at)
+  throw invalidQuery(`"${path}" can only be compared with null`, at)
 }
 
 interface Binding {
@@ -173,8 +177,4 @@ function bindListed(operand: ListOperand, binding: Binding): readonly Json[] | u
 /** Null counts as no value: a comparison with it would match every document without the field. */
 function valueOf(placeholder: string, { values }: Binding): Json | undefined {
   return values(placeholder.split('.').slice(1)) ?? undefined
-}
-
-function invalid(message: string, at: string): ServiceError {
-  return new ServiceError('query-api:InvalidQuery', message, { at })
 }

@@ -72,13 +72,13 @@ export function printHook({ name, projection, actions, configuration, properties
 }
 
 function parseHook(value: Json, at: string): Hook {
-  if (!isObject(value)) throw invalid('a hook is an object', at)
+  if (!isObject(value)) throw invalidHook('a hook is an object', at)
   const name = value.name
-  if (typeof name !== 'string' || name.trim() === '') throw invalid('a hook needs a "name"', at)
+  if (typeof name !== 'string' || name.trim() === '') throw invalidHook('a hook needs a "name"', at)
   const configuration = member(value, 'configuration')
   const configurationAt = pointer(at, 'configuration')
   if (configuration !== undefined && !isObject(configuration)) {
-    throw invalid('the configuration of a hook is an object', configurationAt)
+    throw invalidHook('the configuration of a hook is an object', configurationAt)
   }
   return {
     name,
@@ -92,10 +92,10 @@ function parseHook(value: Json, at: string): Hook {
 }
 
 function parseActions(value: Json | undefined, at: string): readonly HookAction[] {
-  if (!isArray(value) || value.length === 0) throw invalid('a hook needs a list of "actions"', at)
+  if (!isArray(value) || value.length === 0) throw invalidHook('a hook needs a list of "actions"', at)
   for (const [i, each] of value.entries()) {
     if (ACTIONS.some((action) => action === each)) continue
-    throw invalid('the actions of a hook are "insert", "update" and "delete"', pointer(at, i))
+    throw invalidHook('the actions of a hook are "insert", "update" and "delete"', pointer(at, i))
   }
   return ACTIONS.filter((action) => value.includes(action))
 }
@@ -111,7 +111,7 @@ function parseConfiguration(name: string, written: JsonObject, at: string): Conf
   const { arrayOrderingSignificant, ...rest } = written
   const isOrdered = arrayOrderingSignificant === undefined ? false : asBoolean(arrayOrderingSignificant)
   if (isOrdered === undefined) {
-    throw invalid('true or false is expected here', pointer(at, 'arrayOrderingSignificant'))
+    throw invalidHook('true or false is expected here', pointer(at, 'arrayOrderingSignificant'))
   }
   return {
     kind,
@@ -126,7 +126,7 @@ function parseConfiguration(name: string, written: JsonObject, at: string): Conf
 function parseKind(value: Json | undefined, at: string): HookKind | undefined {
   const known = KINDS.find((each) => each === value)
   if (value === undefined || known) return known
-  throw invalid('the kind of a hook is "notification" or "audit"', at)
+  throw invalidHook('the kind of a hook is "notification" or "audit"', at)
 }
 
 /** The kind of a hook that names none, as Lightblue would have understood it. */
@@ -149,7 +149,7 @@ function projectionAt(value: Json | undefined, at: string): Json | undefined {
   }
 }
 
-function invalid(message: string, at: string): ServiceError {
+function invalidHook(message: string, at: string): ServiceError {
   return fault('metadata:InvalidHook', message, at)
 }
 
