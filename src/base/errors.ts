@@ -211,3 +211,8 @@ export class NoRoomError extends ServiceError {
     super('crud:Unavailable', message)
   }
 }
+
+/** The error of a malformed request; `at` is a JSON pointer into its body. */
+export function invalidRequest(message: string, at?: string): ServiceError {
+  return new ServiceError('crud:InvalidRequest', message, at === undefined ? {} : { at })
+}

@@ -1,8 +1,7 @@
 /** Advisory locks for clients: the service itself respects no lock, and callers choose the names of owners freely. */
 import { createHash } from 'node:crypto'
 import type { Caller } from '../access/caller.ts'
-import { ServiceError, unreachable } from '../base/errors.ts'
-import { refuseWith } from '../base/json/decode.ts'
+import { ServiceError, unreachable, invalidRequest } from '../base/errors.ts'
 import { type Json, type JsonObject, isObject, pointer } from '../base/json/json.ts'
 import type { Limits } from '../base/limits.ts'
 import { memoized } from '../base/memo.ts'
@@ -73,8 +72,6 @@ function tooMany({ locks }: Limits): ServiceError {
   return new ServiceError('crud:LimitExceeded', message)
 }
 
-const invalid = refuseWith('crud:InvalidRequest')
-
 const LOCK_OPERATIONS = ['acquire', 'release', 'count', 'ping'] as const satisfies readonly LockOperation[]
 
 const DEFAULT_TTL_MS = 3_600_000
@@ -83,9 +80,10 @@ const MAX_ID_LENGTH = 1_000
 const KEYS = new Set(['operation', 'domain', 'callerId', 'resourceId', 'ttl', 'client', 'clientId'])
 
 function readLock(body: Json | undefined): LockRequest {
-  if (!isObject(body)) throw invalid('the request must be a JSON object', '')
+  if (!isObject(body)) throw invalidRequest('the request must be a JSON object', '')
   const unknown = Object.keys(body).find((key) => !KEYS.has(key))
-  if (unknown !== undefined) throw invalid(`a lock does not know the key "${unknown}"`, pointer('', unknown))
+  if (unknown !== undefined)
+    throw invalidRequest(`a lock does not know the key "${unknown}"`, pointer('', unknown))
   return {
     operation: readOperation(body['operation']),
     domain: readId(body, 'domain'),
@@ -98,7 +96,7 @@ function readLock(body: Json | undefined): LockRequest {
 function readOperation(value: Json | undefined): LockOperation {
   const operation = LOCK_OPERATIONS.find((each) => each === value)
   if (operation === undefined) {
-    throw invalid('"operation" must be "acquire", "release", "count" or "ping"', '/operation')
+    throw invalidRequest('"operation" must be "acquire", "release", "count" or "ping"', '/operation')
   }
   return operation
 }
@@ -107,7 +105,7 @@ function readId(body: JsonObject, key: string): string {
   const id = body[key]
   if (typeof id === 'string' && id !== '' && isShort(id)) return id
   const problem = `"${key}" must be a text of 1 to ${MAX_ID_LENGTH.toLocaleString('en')} characters`
-  throw invalid(problem, pointer('', key))
+  throw invalidRequest(problem, pointer('', key))
 }
 
 function isShort(text: string): boolean {
@@ -121,7 +119,10 @@ function readTtl(value: Json | undefined): number {
   if (value === undefined || value === null) return DEFAULT_TTL_MS
   const ttl = TYPES.integer.cast(value)
   if (typeof ttl === 'number' && Math.abs(ttl) <= MAX_TTL_MS) return ttl
-  throw invalid('"ttl" must be a whole number of milliseconds, of at most 15 digits, such as 60000', '/ttl')
+  throw invalidRequest(
+    '"ttl" must be a whole number of milliseconds, of at most 15 digits, such as 60000',
+    '/ttl',
+  )
 }
 
 function resultOf({ operation, resource }: LockRequest, { count }: LockOutcome): LockResult {

@@ -4,7 +4,7 @@
  * a ticket never has more rights than the credentials have at that time, and ends with them.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
-import { ServiceError } from '../base/errors.ts'
+import { invalidRequest } from '../base/errors.ts'
 import { type Json, type JsonObject, isObject, member } from '../base/json/json.ts'
 import type { Deps } from './deps.ts'
 import type { Credentials, TicketService } from './service.ts'
@@ -61,15 +61,11 @@ function keyFrom(secret: string): Buffer {
 function readPath(body: Json | undefined): string {
   const path = member(body, 'path')
   const others = isObject(body) ? Object.keys(body).filter((key) => key !== 'path') : []
-  if (others.length > 0) throw invalid(`no ticket knows the key "${others[0]}"; send "path" only`)
+  if (others.length > 0) throw invalidRequest(`no ticket knows the key "${others[0]}"; send "path" only`)
   if (typeof path === 'string' && PATH.test(path)) return path
-  throw invalid(
+  throw invalidRequest(
     '"path" must be the path that the ticket is for, without parameters, such as "/events/stream"',
   )
 }
 
 const PATH = /^\/[^?#\s]{0,2000}$/
-
-function invalid(message: string): ServiceError {
-  return new ServiceError('crud:InvalidRequest', message)
-}

@@ -2,7 +2,7 @@
  * Parses untrusted JSON. Refuses input that `JSON.parse` accepts but a document must not contain, so that no other
  * module has to check for it.
  */
-import { ServiceError } from '../errors.ts'
+import { ServiceError, invalidRequest } from '../errors.ts'
 import {
   CLOSE_BRACE,
   CLOSE_BRACKET,
@@ -28,7 +28,7 @@ export function parseJson(text: string, maxDepth: number): Json {
   const mayHideCharacters = text.includes('\\u')
   if (mayHideCharacters || text.includes('__proto__')) refuseBadText(value)
   if (countMembers(value) !== keys)
-    throw invalid('the same key appears twice in one object', duplicateKey(text))
+    throw invalidRequest('the same key appears twice in one object', duplicateKey(text))
   return value
 }
 
@@ -37,7 +37,7 @@ function parse(text: string, needsDigits: boolean): Json {
     return parseText(text, needsDigits)
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
-    throw invalid(`${NOT_VALID} ${positionOf(error.message, text)}${reasonOf(text)}`)
+    throw invalidRequest(`${NOT_VALID} ${positionOf(error.message, text)}${reasonOf(text)}`)
   }
 }
 
@@ -143,7 +143,7 @@ function countMembers(value: Json): number {
 
 function refuseBadText(value: Json): void {
   const found = badTextIn(value)
-  if (found) throw invalid(found.problem, found.steps.reduceRight<string>(pointer, ''))
+  if (found) throw invalidRequest(found.problem, found.steps.reduceRight<string>(pointer, ''))
 }
 
 interface BadText {
@@ -211,8 +211,4 @@ function duplicateKey(text: string): string {
     }
   }
   return ''
-}
-
-function invalid(message: string, at?: string): ServiceError {
-  return new ServiceError('crud:InvalidRequest', message, at === undefined ? {} : { at })
 }

@@ -1,6 +1,6 @@
 /** Checks the query parameters of a request against those that its route declares. */
 import { isUtf8 } from 'node:buffer'
-import { ServiceError } from '../../base/errors.ts'
+import { type ServiceError, invalidRequest } from '../../base/errors.ts'
 import { didYouMean } from '../../base/suggest.ts'
 import type { QueryParameter, Route } from './route.ts'
 
@@ -12,13 +12,14 @@ export function checkParameters(
   search: string,
 ): void {
   if (search === '') return
-  if (!isText(search)) throw invalid('the query of the request holds percent signs that encode no UTF-8 text')
+  if (!isText(search))
+    throw invalidRequest('the query of the request holds percent signs that encode no UTF-8 text')
   const given = new Set<string>()
   for (const sent of new URLSearchParams(search).keys()) {
     const declared = query.find(({ name }) => name === sent || isLowerCaseOf(sent, name))
     if (!declared && !takesOtherParameters) throw unknownParameter(sent, query)
     const name = declared?.name ?? sent
-    if (given.has(name)) throw invalid(`the parameter "${name}" is given twice`)
+    if (given.has(name)) throw invalidRequest(`the parameter "${name}" is given twice`)
     given.add(name)
   }
 }
@@ -43,9 +44,5 @@ function isLowerCaseOf(name: string, declared: string): boolean {
 function unknownParameter(name: string, declared: readonly QueryParameter[]): ServiceError {
   const known = declared.map((each) => each.name)
   const list = known.length === 0 ? 'this route has none' : `known are ${known.join(', ')}`
-  return invalid(`there is no parameter "${name}"; ${list}${didYouMean(name, known)}`)
-}
-
-function invalid(message: string): ServiceError {
-  return new ServiceError('crud:InvalidRequest', message)
+  return invalidRequest(`there is no parameter "${name}"; ${list}${didYouMean(name, known)}`)
 }

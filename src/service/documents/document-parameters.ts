@@ -1,5 +1,5 @@
 /** The query parameters and headers of plain documents, as parts of data requests. */
-import { ServiceError } from '../../base/errors.ts'
+import { invalidRequest } from '../../base/errors.ts'
 import { flagFrom } from '../../base/flag.ts'
 import type { Json, JsonObject } from '../../base/json/json.ts'
 import type { DocumentOptions } from '../service.ts'
@@ -24,7 +24,8 @@ export function readFields(parameters: URLSearchParams): Json {
   const fields = textOf(parameters, 'fields')
   if (fields === undefined) return EVERYTHING
   const paths = fields.split(',').map((path) => path.trim())
-  if (paths.includes('')) throw invalid('"fields" is made of paths, joined by ",", such as name,maker.city')
+  if (paths.includes(''))
+    throw invalidRequest('"fields" is made of paths, joined by ",", such as name,maker.city')
   return paths.map((field) => ({ field, include: true, recursive: true }))
 }
 
@@ -35,7 +36,7 @@ export function readFlag(parameters: URLSearchParams, name: string): boolean {
 /** By `?numbers=text` or `Prefer: numbers=text`; other preferences are not ours to refuse. */
 export function wantsNumbersAsText({ parameters, prefer = '' }: DocumentOptions): boolean {
   const text = textOf(parameters, 'numbers')
-  if (text !== undefined && text !== 'text') throw invalid('"numbers" must be text, or absent')
+  if (text !== undefined && text !== 'text') throw invalidRequest('"numbers" must be text, or absent')
   return text !== undefined || isPreferred(prefer)
 }
 
@@ -46,7 +47,7 @@ export function isPreferred(prefer = ''): boolean {
 /** A blank parameter counts as absent. */
 function textOf(parameters: URLSearchParams, name: string): string | undefined {
   const text = parameters.get(name)
-  if (text?.includes('\0')) throw invalid(`"${name}" holds a NUL character`)
+  if (text?.includes('\0')) throw invalidRequest(`"${name}" holds a NUL character`)
   return text === null || text.trim() === '' ? undefined : text
 }
 
@@ -54,7 +55,7 @@ function readSortKey(item: string): JsonObject {
   const key = item.trim()
   const field = key.replace(/^-/, '')
   if (field !== '') return { [field]: key.startsWith('-') ? '$desc' : '$asc' }
-  throw invalid('"sort" is made of fields, joined by ",", such as -date,name; "-" means descending')
+  throw invalidRequest('"sort" is made of fields, joined by ",", such as -date,name; "-" means descending')
 }
 
 function readSize(parameters: URLSearchParams): number {
@@ -62,12 +63,8 @@ function readSize(parameters: URLSearchParams): number {
   if (text === undefined) return DEFAULT_SIZE
   const size = /^\d{1,6}$/.test(text) ? Number(text) : 0
   if (size >= 1 && size <= MAX_SIZE) return size
-  throw invalid(`"size" must be an integer from 1 to ${MAX_SIZE}, such as 100`)
+  throw invalidRequest(`"size" must be an integer from 1 to ${MAX_SIZE}, such as 100`)
 }
 
 const DEFAULT_SIZE = 100
 const MAX_SIZE = 10_000
-
-function invalid(message: string): ServiceError {
-  return new ServiceError('crud:InvalidRequest', message)
-}

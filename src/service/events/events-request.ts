@@ -2,7 +2,7 @@
  * Parses the parameters of a request for events: each known one at most once, within its bounds; an empty one
  * counts as absent.
  */
-import { ServiceError } from '../../base/errors.ts'
+import { invalidRequest } from '../../base/errors.ts'
 import type { EventFilter } from '../../store/events.ts'
 
 /** Which events, and after which number. */
@@ -58,9 +58,9 @@ function readParameters(parameters: URLSearchParams, known: readonly Parameter[]
   const given: Partial<Record<Parameter, string>> = {}
   for (const [name, value] of parameters) {
     const parameter = known.find((each) => each === name)
-    if (!parameter) throw invalid(`there is no parameter "${name}"; known are ${known.join(', ')}`)
-    if (given[parameter] !== undefined) throw invalid(`"${parameter}" is given twice`)
-    if (value.includes('\0')) throw invalid(`"${parameter}" holds a NUL character`)
+    if (!parameter) throw invalidRequest(`there is no parameter "${name}"; known are ${known.join(', ')}`)
+    if (given[parameter] !== undefined) throw invalidRequest(`"${parameter}" is given twice`)
+    if (value.includes('\0')) throw invalidRequest(`"${parameter}" holds a NUL character`)
     given[parameter] = value
   }
   return given
@@ -69,7 +69,7 @@ function readParameters(parameters: URLSearchParams, known: readonly Parameter[]
 function selectionOf(given: Given): EventSelection {
   const { entity = '', hook = '', operation = '', datasource = '' } = given
   const known = OPERATIONS.find((each) => each === operation)
-  if (operation !== '' && !known) throw invalid(`"operation" must be one of ${OPERATIONS.join(', ')}`)
+  if (operation !== '' && !known) throw invalidRequest(`"operation" must be one of ${OPERATIONS.join(', ')}`)
   const since = wholeNumber(given, 'since', { least: 0, most: MOST })
   return {
     filter: { ...(entity && { entity }), ...(hook && { hook }), ...(known && { operation: known }) },
@@ -94,11 +94,7 @@ function numberIn(text: string, name: string, { least, most }: Range): number {
   const number = /^\d{1,16}$/.test(text) ? Number(text) : NaN
   if (number >= least && number <= most) return number
   const origin = name === 'Last-Event-ID' ? 'the id of an earlier event' : 'the "next" of an earlier response'
-  throw invalid(
+  throw invalidRequest(
     `"${name}" must be ${most === MOST ? `${origin}, such as 42` : `a whole number from ${least} to ${most}`}`,
   )
-}
-
-function invalid(message: string): ServiceError {
-  return new ServiceError('crud:InvalidRequest', message)
 }

@@ -1,6 +1,6 @@
 /** An event source: a datasource with the hub, log and caches that all readers of its events share. */
 import type { Caller } from '../../access/caller.ts'
-import { ServiceError } from '../../base/errors.ts'
+import { invalidRequest } from '../../base/errors.ts'
 import { isWanted } from '../../store/event-window.ts'
 import type { EventFilter, EventHead, EventStore } from '../../store/events.ts'
 import { ByteShares } from './memory-shares.ts'
@@ -188,17 +188,13 @@ export function createEventSources(deps: EventDeps, elsewhere: () => RenderEvent
     for({ filter: { entity }, datasource }) {
       const named = datasource ?? (entity === undefined ? first! : datasourceOf(entity))
       const store = stores.get(named)
-      if (!store) throw invalid(`"datasource" must be one of ${[...stores.keys()].join(', ')}`)
+      if (!store) throw invalidRequest(`"datasource" must be one of ${[...stores.keys()].join(', ')}`)
       if (datasource !== undefined && entity !== undefined && datasourceOf(entity) !== datasource)
-        throw invalid(`"datasource" must be that of the entity, or be left out`)
+        throw invalidRequest(`"datasource" must be that of the entity, or be left out`)
       return sourceIn(named, store)
     },
     async [Symbol.asyncDispose]() {
       await Promise.all(opened.values().map(({ hub }) => hub[Symbol.asyncDispose]()))
     },
   }
-}
-
-function invalid(message: string): ServiceError {
-  return new ServiceError('crud:InvalidRequest', message)
 }

@@ -2,9 +2,8 @@
 import type { Caller } from '../../access/caller.ts'
 import { explainAccess } from '../../access/explain-access.ts'
 import { accessTable, reachOf, reachesIn } from '../../access/reach.ts'
-import { ServiceError } from '../../base/errors.ts'
+import { ServiceError, invalidRequest } from '../../base/errors.ts'
 import { memberChecker } from '../../base/json/check-members.ts'
-import { refuseWith } from '../../base/json/decode.ts'
 import { type Json, type JsonObject, isObject } from '../../base/json/json.ts'
 import type { Limits } from '../../base/limits.ts'
 import { plainSchema } from '../../metadata/compile.ts'
@@ -112,26 +111,24 @@ const EXPECTED: Readonly<Record<string, string>> = {
   op: 'must be "find", "insert", "update" or "delete"',
 }
 
-const invalid = refuseWith('crud:InvalidRequest')
-
 const checkMembers = memberChecker(AccessQuestionShape.properties, {
-  refuse: invalid,
+  refuse: invalidRequest,
   unknown: (key) => `a question about access has no "${key}"`,
   expected: EXPECTED,
   otherwise: 'must be a text',
 })
 
 function readQuestion(body: Json | undefined): Question {
-  if (!isObject(body)) throw invalid('the body must be a JSON object', '')
+  if (!isObject(body)) throw invalidRequest('the body must be a JSON object', '')
   const given = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null))
   checkMembers(given)
   for (const key of ['roles', 'entity', 'op']) {
-    if (!Object.hasOwn(given, key)) throw invalid(`a question about access needs "${key}"`, '')
+    if (!Object.hasOwn(given, key)) throw invalidRequest(`a question about access needs "${key}"`, '')
   }
   const { principal, claims, version, field } = given as Readonly<Record<string, never>>
   const operation = given['op'] as EntityOperation
   if (operation === 'delete' && field !== undefined) {
-    throw invalid('documents are deleted as a whole, so "delete" takes no "field"', '/field')
+    throw invalidRequest('documents are deleted as a whole, so "delete" takes no "field"', '/field')
   }
   return {
     caller: callerFrom(given['roles'] as readonly string[], principal, claims),

@@ -1,7 +1,6 @@
 /** The members that all data operations share: entity, version, range and execution; and which keys a request may have. */
-import { ServiceError } from '../../base/errors.ts'
+import { ServiceError, invalidRequest } from '../../base/errors.ts'
 import { memberChecker } from '../../base/json/check-members.ts'
-import { refuseWith } from '../../base/json/decode.ts'
 import { type Json, type JsonObject, isArray, isObject, pointer } from '../../base/json/json.ts'
 import { Type, compileShape } from '../../base/json/shape.ts'
 import { didYouMean } from '../../base/suggest.ts'
@@ -22,8 +21,6 @@ export interface Range {
   readonly from: number
   readonly to?: number
 }
-
-const invalid = refuseWith('crud:InvalidRequest')
 
 /** The language parsers report errors in their own parts more precisely than a shape can. */
 const parsedElsewhere = Type.Optional(Type.Unknown())
@@ -83,7 +80,7 @@ function refuseMembers(request: JsonObject, operation: Operation): void {
   const unknown = Object.keys(request).find((key) => !Object.hasOwn(parts, key))
   if (unknown !== undefined) {
     const isDocument = DECISIVE['data']!.includes(operation) && !Object.hasOwn(request, 'data')
-    throw invalid(isDocument ? unwrapped(unknown) : unknownKey(unknown), pointer('', unknown))
+    throw invalidRequest(isDocument ? unwrapped(unknown) : unknownKey(unknown), pointer('', unknown))
   }
   checkMembers(request)
 }
@@ -117,7 +114,7 @@ function refuseForeign(request: JsonObject, operation: Operation): void {
     const operations = DECISIVE[key]!
     if (operations.includes(operation) || !isPresent(request[key])) continue
     const message = `"${key}" has no meaning in ${operation}; it belongs to ${operations.join(', ')}`
-    throw invalid(message, pointer('', key))
+    throw invalidRequest(message, pointer('', key))
   }
 }
 
@@ -138,7 +135,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
 }
 
 const checkMembers = memberChecker(parts, {
-  refuse: invalid,
+  refuse: invalidRequest,
   unknown: unknownKey,
   expected: EXPECTED,
   otherwise: 'has the wrong type',
@@ -167,7 +164,7 @@ export function agreed(
 ): string | undefined {
   const [a, b] = [request[first], request[second]]
   if (isPresent(a) && isPresent(b) && a !== b) {
-    throw invalid(`"${first}" and "${second}" must agree`, pointer(at, second))
+    throw invalidRequest(`"${first}" and "${second}" must agree`, pointer(at, second))
   }
   const value = isPresent(a) ? a : b
   return typeof value === 'string' ? value : undefined

@@ -1,6 +1,7 @@
 /** Reads `execution`, the options for running a request, for an entry of a bulk, or for a bulk as a whole. */
+import { invalidRequest } from '../../base/errors.ts'
 import { memberChecker } from '../../base/json/check-members.ts'
-import { asBoolean, refuseWith } from '../../base/json/decode.ts'
+import { asBoolean } from '../../base/json/decode.ts'
 import { type Json, type JsonObject, isObject, pointer } from '../../base/json/json.ts'
 import { ExecutionShape } from './data-shapes.ts'
 
@@ -14,12 +15,10 @@ export interface Execution {
   readonly isDryRun?: boolean
 }
 
-const invalid = refuseWith('crud:InvalidRequest')
-
 const KNOWN = Object.keys(ExecutionShape.properties).join(', ')
 
 const checkMembers = memberChecker(ExecutionShape.properties, {
-  refuse: (message, at) => invalid(message, `/execution${at}`),
+  refuse: (message, at) => invalidRequest(message, `/execution${at}`),
   unknown: (name) => `"execution" does not know "${name}"; known are ${KNOWN}`,
   expected: {
     atomic: 'must be true or false',
@@ -35,7 +34,7 @@ const checkMembers = memberChecker(ExecutionShape.properties, {
 export function readExecution({ execution }: JsonObject): Execution {
   if (execution === undefined || execution === null) return { atomic: false, counted: true, positions: false }
   if (!isObject(execution)) {
-    throw invalid(`"execution" must be an object; it may hold ${KNOWN}`, '/execution')
+    throw invalidRequest(`"execution" must be an object; it may hold ${KNOWN}`, '/execution')
   }
   checkMembers(execution)
   return {
@@ -57,7 +56,7 @@ function readMaxTime({ maxTimeMs, maxQueryTimeMS }: JsonObject): { maxTimeMs?: n
   const own = readMilliseconds(maxTimeMs, 'maxTimeMs')
   const other = readMilliseconds(maxQueryTimeMS, 'maxQueryTimeMS')
   if (own !== undefined && other !== undefined && own !== other) {
-    throw invalid(
+    throw invalidRequest(
       '"maxTimeMs" and "maxQueryTimeMS" must agree; send one of them',
       '/execution/maxQueryTimeMS',
     )
@@ -71,5 +70,8 @@ function readMilliseconds(value: Json | undefined, name: string): number | undef
   if (value === undefined || value === null) return undefined
   const ms = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value
   if (typeof ms === 'number' && ms > 0) return ms
-  throw invalid(`"${name}" must be an integer greater than 0, such as 5000`, pointer('/execution', name))
+  throw invalidRequest(
+    `"${name}" must be an integer greater than 0, such as 5000`,
+    pointer('/execution', name),
+  )
 }

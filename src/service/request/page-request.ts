@@ -1,6 +1,7 @@
 /** Reads `page`, the part of a find that asks for documents by cursor. */
+import { invalidRequest } from '../../base/errors.ts'
 import { memberChecker } from '../../base/json/check-members.ts'
-import { asBoolean, refuseWith } from '../../base/json/decode.ts'
+import { asBoolean } from '../../base/json/decode.ts'
 import { type JsonObject, isObject, pointer } from '../../base/json/json.ts'
 import { MAX_PAGE_SIZE, PageShape } from './data-shapes.ts'
 
@@ -12,12 +13,10 @@ export interface PageRequest {
 
 const DEFAULT_SIZE = 100
 
-const invalid = refuseWith('crud:InvalidRequest')
-
 const KNOWN = Object.keys(PageShape.properties).join(', ')
 
 const checkMembers = memberChecker(PageShape.properties, {
-  refuse: (message, at) => invalid(message, `/page${at}`),
+  refuse: (message, at) => invalidRequest(message, `/page${at}`),
   unknown: (name) => `"page" does not know "${name}"; known are ${KNOWN}`,
   expected: {
     size: `must be an integer from 1 to ${MAX_PAGE_SIZE}, such as 100`,
@@ -37,12 +36,12 @@ export function readPage(request: JsonObject): ReadPage | undefined {
   const { page, execution } = request
   if (page === undefined || page === null) return undefined
   if (!isObject(page)) {
-    throw invalid(`"page" must be an object, such as {"size":100}; it may hold ${KNOWN}`, '/page')
+    throw invalidRequest(`"page" must be an object, such as {"size":100}; it may hold ${KNOWN}`, '/page')
   }
   checkMembers(page)
   const range = RANGE.find((key) => request[key] !== undefined && request[key] !== null)
   if (range !== undefined) {
-    throw invalid(`"page" takes the place of "${range}"; send one of them`, pointer('', range))
+    throw invalidRequest(`"page" takes the place of "${range}"; send one of them`, pointer('', range))
   }
   const { size, after } = page
   return {
@@ -59,7 +58,7 @@ const RANGE = ['range', 'from', 'to', 'maxResults'] as const
 function readCounted(own: boolean | undefined, ofExecution: unknown): boolean {
   const other = typeof ofExecution === 'string' ? ofExecution === 'exact' : undefined
   if (own !== undefined && other !== undefined && own !== other) {
-    throw invalid('"page" and "execution" must agree about "count"; send one of them', '/page/count')
+    throw invalidRequest('"page" and "execution" must agree about "count"; send one of them', '/page/count')
   }
   return own ?? other ?? false
 }

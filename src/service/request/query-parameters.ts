@@ -1,5 +1,5 @@
 /** The GET forms of find and explain: turns query parameters into the request that a body would contain. */
-import { ServiceError } from '../../base/errors.ts'
+import { ServiceError, invalidRequest } from '../../base/errors.ts'
 import { flagFrom } from '../../base/flag.ts'
 import type { Json, JsonObject } from '../../base/json/json.ts'
 
@@ -8,7 +8,8 @@ type Parameter = (typeof KNOWN)[number]
 
 export function readSimpleRequest(parameters: URLSearchParams): JsonObject {
   const given = readParameters(parameters)
-  if (given.Q && given.filter) throw invalid('"Q" and "filter" are two spellings of one condition; send one')
+  if (given.Q && given.filter)
+    throw invalidRequest('"Q" and "filter" are two spellings of one condition; send one')
   return {
     ...(given.Q && { query: readQuery(given.Q) }),
     ...(given.filter && { filter: given.filter }),
@@ -26,9 +27,9 @@ function readParameters(parameters: URLSearchParams): Partial<Record<Parameter, 
   const given: Partial<Record<Parameter, string>> = {}
   for (const [name, value] of parameters) {
     const known = KNOWN.find((each) => each === name || each === name.toUpperCase())
-    if (!known) throw invalid(`there is no parameter "${name}"; known are ${KNOWN.join(', ')}`)
-    if (given[known] !== undefined) throw invalid(`"${known}" is given twice`)
-    if (value.includes('\0')) throw invalid(`"${known}" holds a NUL character`)
+    if (!known) throw invalidRequest(`there is no parameter "${name}"; known are ${KNOWN.join(', ')}`)
+    if (given[known] !== undefined) throw invalidRequest(`"${known}" is given twice`)
+    if (value.includes('\0')) throw invalidRequest(`"${known}" holds a NUL character`)
     given[known] = value.trim() === '' ? '' : value
   }
   return given
@@ -44,7 +45,7 @@ function readQuery(text: string): JsonObject {
 function readCondition(part: string): JsonObject {
   const colon = part.indexOf(':')
   const [field, value] = [part.slice(0, colon), part.slice(colon + 1)]
-  if (colon < 1 || value === '') throw invalid('"Q" is made of field:value, joined by ";"')
+  if (colon < 1 || value === '') throw invalidRequest('"Q" is made of field:value, joined by ";"')
   const values = splitUnescaped(value, ',')
   while (values.length > 1 && values.at(-1) === '') values.pop()
   if (values.length > 1) return { field, op: '$in', values: values.map(unescape) }
@@ -90,7 +91,7 @@ function readBounds(given: Partial<Record<Parameter, string>>): JsonObject {
   for (const name of ['from', 'to', 'maxResults'] as const) {
     const text = given[name]
     if (text === undefined || text === '') continue
-    if (!/^-?\d{1,15}$/.test(text)) throw invalid(`"${name}" must be an integer, such as 10`)
+    if (!/^-?\d{1,15}$/.test(text)) throw invalidRequest(`"${name}" must be an integer, such as 10`)
     bounds[name] = Number(text)
   }
   return bounds
@@ -98,13 +99,9 @@ function readBounds(given: Partial<Record<Parameter, string>>): JsonObject {
 
 /** `count` alone is about a find without pages. */
 function readPage({ size = '', after = '', count = '' }: Partial<Record<Parameter, string>>): JsonObject {
-  if (size !== '' && !/^\d{1,15}$/.test(size)) throw invalid('"size" must be an integer, such as 100')
+  if (size !== '' && !/^\d{1,15}$/.test(size)) throw invalidRequest('"size" must be an integer, such as 100')
   const isCounted = flagFrom('count', count === '' ? undefined : count)
   const counting = isCounted === undefined ? {} : { execution: { count: isCounted ? 'exact' : 'none' } }
   if (size === '' && after === '') return counting
   return { page: { ...(size !== '' && { size: Number(size) }), ...(after !== '' && { after }) }, ...counting }
-}
-
-function invalid(message: string): ServiceError {
-  return new ServiceError('crud:InvalidRequest', message)
 }

@@ -1,5 +1,5 @@
 /** Parses requests to run a saved search: the values of the caller, and the parts of the search that they override. */
-import { ServiceError } from '../../base/errors.ts'
+import { invalidRequest } from '../../base/errors.ts'
 import { type Json, type JsonObject, isObject } from '../../base/json/json.ts'
 import type { Values } from './bind-parameters.ts'
 import { readSimpleRequest } from '../request/query-parameters.ts'
@@ -38,27 +38,27 @@ export function decide(
   }
   const more = readOverrides(others)
   const twice = Object.keys(more).find((key) => Object.hasOwn(overrides, key))
-  if (twice !== undefined) throw invalid(`the ${twice} is given twice, in upper and in lower case`)
+  if (twice !== undefined) throw invalidRequest(`the ${twice} is given twice, in upper and in lower case`)
   return { supplied: values, overrides: { ...overrides, ...more } }
 }
 
 function supply(supplied: Map<string, Json>, name: string, value: string): void {
-  if (supplied.has(name)) throw invalid(`the parameter "${name}" is given twice`)
-  if (value.includes('\0')) throw invalid(`the parameter "${name}" holds a NUL character`)
+  if (supplied.has(name)) throw invalidRequest(`the parameter "${name}" is given twice`)
+  if (value.includes('\0')) throw invalidRequest(`the parameter "${name}" holds a NUL character`)
   supplied.set(name, value)
 }
 
 /** POST: the body contains the values, the URL the overrides. */
 export function readSearch(body: Json | undefined, parameters: URLSearchParams): SearchRequest {
   const values = body ?? {}
-  if (!isObject(values)) throw invalid('the body must be a JSON object: parameter to value')
+  if (!isObject(values)) throw invalidRequest('the body must be a JSON object: parameter to value')
   return { supplied: new Map(Object.entries(values)), overrides: readOverrides(parameters) }
 }
 
 export function readOverrides(parameters: URLSearchParams): JsonObject {
   const unknown = [...parameters.keys()].find((name) => !OVERRIDES.has(name))
   if (unknown !== undefined) {
-    throw invalid(
+    throw invalidRequest(
       `there is no parameter "${unknown}"; known are P, S, from, to, maxResults, size, after, count`,
     )
   }
@@ -70,7 +70,3 @@ export function readOverrides(parameters: URLSearchParams): JsonObject {
 /** Lightblue knows none of them, so its saved searches may declare parameters with these names. */
 const DECLARABLE: ReadonlySet<string> = new Set(['p', 's', 'size', 'after', 'count'])
 const OVERRIDES = new Set(['P', 'S', 'from', 'to', 'maxResults', ...DECLARABLE])
-
-function invalid(message: string): ServiceError {
-  return new ServiceError('crud:InvalidRequest', message)
-}

@@ -44,14 +44,14 @@ export function createSinkDatasources({ stores, datasourceOf }: PlacesOptions): 
     if (entity === undefined || stores.size === 1) return datasource ?? first!
     const ofEntity = datasourceOf(entity)
     if (datasource === undefined || datasource === ofEntity) return ofEntity
-    throw invalid('"datasource" must be that of the entity, or be left out')
+    throw invalidDatasource('"datasource" must be that of the entity, or be left out')
   }
   return {
     placeOf(sink) {
       const datasource = datasourceFor(sink)
       const store = stores.get(datasource)
       if (store) return { datasource, store }
-      throw invalid(`"datasource" must be one of ${[...stores.keys()].join(', ')}`)
+      throw invalidDatasource(`"datasource" must be one of ${[...stores.keys()].join(', ')}`)
     },
     async find(name) {
       for (const [datasource, store] of stores) {
@@ -76,6 +76,6 @@ export function createSinkDatasources({ stores, datasourceOf }: PlacesOptions): 
   }
 }
 
-function invalid(message: string): ServiceError {
+function invalidDatasource(message: string): ServiceError {
   return new ServiceError('crud:InvalidRequest', message, { at: '/datasource' })
 }

@@ -1,5 +1,5 @@
 /** The routes that import documents from a body of any size. */
-import { ServiceError } from '../../../base/errors.ts'
+import { invalidRequest } from '../../../base/errors.ts'
 import { flagFrom } from '../../../base/flag.ts'
 import { Type } from '../../../base/json/shape.ts'
 import { DELIMITERS } from '../../../records/delimiter.ts'
@@ -92,9 +92,9 @@ async function importDocuments(call: Call): Promise<Reply | StreamReply> {
 
 function optionsFrom({ upload }: Call, parameters: URLSearchParams): ImportOptions {
   const skip = parameters.get('skip') ?? '0'
-  if (!/^\d{1,15}$/.test(skip)) throw invalid('"skip" must be a whole number, such as 2000')
+  if (!/^\d{1,15}$/.test(skip)) throw invalidRequest('"skip" must be a whole number, such as 2000')
   const format = formatOf(upload!.type)
-  if (format !== 'csv' && parameters.has('delimiter')) throw invalid('"delimiter" is for CSV only')
+  if (format !== 'csv' && parameters.has('delimiter')) throw invalidRequest('"delimiter" is for CSV only')
   return {
     format,
     upsert: flagFrom('upsert', parameters.get('upsert')) ?? false,
@@ -113,7 +113,7 @@ function formatOf(type: string): StreamedFormat {
 function choice(parameters: URLSearchParams, name: string, values: readonly [string, ...string[]]): string {
   const value = parameters.get(name) ?? values[0]
   if (values.includes(value)) return value
-  throw invalid(`"${name}" must be ${values.join(' or ')}, not "${value}"`)
+  throw invalidRequest(`"${name}" must be ${values.join(' or ')}, not "${value}"`)
 }
 
 function delimiterFrom(parameters: URLSearchParams): { readonly delimiter?: string } {
@@ -121,9 +121,5 @@ function delimiterFrom(parameters: URLSearchParams): { readonly delimiter?: stri
   if (given === null) return {}
   const delimiter = DELIMITERS.find((each) => each === (given === 'tab' ? '\t' : given))
   if (delimiter !== undefined) return { delimiter }
-  throw invalid('"delimiter" must be , or ; or | or tab; in a URL, ; is written %3B')
-}
-
-function invalid(message: string): ServiceError {
-  return new ServiceError('crud:InvalidRequest', message)
+  throw invalidRequest('"delimiter" must be , or ; or | or tab; in a URL, ; is written %3B')
 }
