@@ -4,6 +4,7 @@
  */
 import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
+import { pollFor } from './polling.ts'
 import type { Writer } from './writer.ts'
 
 interface FreePagesOptions {
@@ -31,15 +32,12 @@ const INCREMENTAL = 2
 export function returnFreePages({ database, writer }: FreePagesOptions): AsyncDisposable {
   const { auto_vacuum: mode } = database.prepare('pragma auto_vacuum').get() as { auto_vacuum: number }
   if (mode !== INCREMENTAL) return { [Symbol.asyncDispose]: async () => undefined }
-  const closing = new AbortController()
-  const { signal } = closing
-  const bounds = { timeLimitMs: MAX_WAIT_MS, getSignal: () => signal }
   const count = database.prepare('pragma freelist_count')
   const freePages = (): number => (count.get() as { freelist_count: number }).freelist_count
   let seen: readonly number[] = []
-  let returning: Promise<void> | undefined
 
-  async function giveBack(surplus: number): Promise<void> {
+  async function giveBack(surplus: number, signal: AbortSignal): Promise<void> {
+    const bounds = { timeLimitMs: MAX_WAIT_MS, getSignal: () => signal }
     let remaining = surplus
     let step = STEP.first
     while (remaining > 0 && freePages() > RESERVE && !signal.aborted) {
@@ -58,31 +56,13 @@ export function returnFreePages({ database, writer }: FreePagesOptions): AsyncDi
     database.exec('pragma wal_checkpoint(passive)')
   }
 
-  function look(): void {
-    if (returning) return
+  function look(signal: AbortSignal): Promise<void> | undefined {
     seen = [...seen, freePages()].slice(-POLLS)
     const surplus = Math.min(...seen) - RESERVE
-    if (seen.length < POLLS || surplus <= 0) return
+    if (seen.length < POLLS || surplus <= 0) return undefined
     seen = []
-    // Errors here, such as a full disk, reach writers as well, and the pages are returned later.
-    returning = giveBack(surplus)
-      .catch(() => undefined)
-      .finally(() => (returning = undefined))
+    return giveBack(surplus, signal)
   }
 
-  const timer = setInterval(() => {
-    try {
-      look()
-    } catch {
-      // The file cannot be read: writers and readers report it, and the next round looks again.
-    }
-  }, POLL_MS).unref()
-
-  return {
-    async [Symbol.asyncDispose]() {
-      closing.abort()
-      clearInterval(timer)
-      await returning
-    },
-  }
+  return pollFor({ everyMs: POLL_MS, look })
 }

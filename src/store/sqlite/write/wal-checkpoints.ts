@@ -7,6 +7,7 @@ import { statSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { LOG_BYTES } from '../file/connection.ts'
 import type { Readers } from '../read/readers.ts'
+import { pollFor } from './polling.ts'
 
 /**
  * With a log of this size new reads wait until the running ones have ended, so that the log cannot grow
@@ -30,21 +31,17 @@ interface CheckpointOptions {
 }
 
 export function keepLogSmall({ file, exec, readers }: CheckpointOptions): AsyncDisposable {
-  const closing = new AbortController()
-  const { signal } = closing
-  let checkpointing: Promise<void> | undefined
-
-  async function shorten(): Promise<void> {
+  async function shorten(signal: AbortSignal): Promise<void> {
     const { logged, moved } = await readers.checkpoint()
     // Has no effect while a reader still uses the log.
     if (!signal.aborted && logged - moved <= FEW_PAGES) exec('pragma wal_checkpoint(truncate)')
   }
 
-  async function checkpoint(): Promise<void> {
+  async function checkpoint(signal: AbortSignal): Promise<void> {
     exec('pragma wal_autocheckpoint = 0')
     try {
       while (!signal.aborted && logOf(file).bytes > LOG_BYTES) {
-        await (logOf(file).bytes > MAX_LOG_BYTES ? readers.whenQuiet(shorten) : shorten())
+        await (logOf(file).bytes > MAX_LOG_BYTES ? readers.whenQuiet(() => shorten(signal)) : shorten(signal))
         await pause(POLL_MS, undefined, { ref: false, signal })
       }
     } finally {
@@ -61,32 +58,13 @@ export function keepLogSmall({ file, exec, readers }: CheckpointOptions): AsyncD
     }
   }
 
-  function look(): void {
-    if (checkpointing) return
+  function look(signal: AbortSignal): Promise<void> | undefined {
     const { bytes, idleMs } = logOf(file)
     if (bytes > 0 && bytes <= LOG_BYTES && idleMs > IDLE_MS) empty()
-    if (bytes <= LOG_BYTES) return
-    // Errors here, such as a full disk, reach writers as well, and the checkpoint is tried again.
-    checkpointing = checkpoint()
-      .catch(() => undefined)
-      .finally(() => (checkpointing = undefined))
+    return bytes > LOG_BYTES ? checkpoint(signal) : undefined
   }
 
-  const timer = setInterval(() => {
-    try {
-      look()
-    } catch {
-      // The size of the log cannot be read: tried again in the next round.
-    }
-  }, POLL_MS).unref()
-
-  return {
-    async [Symbol.asyncDispose]() {
-      closing.abort()
-      clearInterval(timer)
-      await checkpointing
-    },
-  }
+  return pollFor({ everyMs: POLL_MS, look })
 }
 
 function logOf(file: string): { readonly bytes: number; readonly idleMs: number } {
