@@ -1,12 +1,13 @@
 /** JSON Web Tokens of one issuer. Verified tokens are cached for a while, because checking a signature is expensive. */
 import { Buffer } from 'node:buffer'
 import { errors, jwtVerify } from 'jose'
+import { setOrClear } from '../base/memo.ts'
 import type { Caller } from '../access/caller.ts'
 import { ServiceError } from '../base/errors.ts'
 import { type Json, type JsonObject, isArray, isObject, member } from '../base/json/json.ts'
 import { parseJson } from '../base/json/parse-json.ts'
 import { keySource } from './jwks.ts'
-import { cacheBounded } from './loopback.ts'
+import { MAX_CACHED } from './loopback.ts'
 import type { MakeCaller } from './make-caller.ts'
 import type { JwtSettings } from './settings.ts'
 import { unauthenticated } from './unauthenticated.ts'
@@ -30,7 +31,7 @@ export function jwtMode({ settings, makeCaller, onProblem }: JwtOptions): (token
       claims,
     })
     const expiresAt = (expires + settings.leewaySeconds) * 1_000
-    cacheBounded(cache, token, { caller, until: Math.min(expiresAt, Date.now() + MAX_CACHED_MS) })
+    setOrClear(cache, token, { caller, until: Math.min(expiresAt, Date.now() + MAX_CACHED_MS) }, MAX_CACHED)
     return caller
   }
   return (token) => {

@@ -1,4 +1,5 @@
 /** Recognizes host names and addresses of the loopback interface. */
+import { setOrClear } from '../base/memo.ts'
 
 type HostKind = 'loopback' | 'foreign' | 'malformed'
 
@@ -7,7 +8,7 @@ export function hostKind(host: string | undefined): HostKind {
   if (host === undefined) return 'foreign'
   // not cached, so that clients cannot fill the memory
   if (host.length > MAX_HOST_LENGTH) return 'malformed'
-  return hosts.get(host) ?? cacheBounded(hosts, host, classifyHost(host))
+  return hosts.get(host) ?? setOrClear(hosts, host, classifyHost(host), MAX_CACHED)
 }
 
 /** The name in a `Host` header, in lower case and without the port. */
@@ -26,16 +27,10 @@ export function isLoopbackOrigin(origin: string): boolean {
   return url !== null && /^https?:$/.test(url.protocol) && isLoopback(url.hostname)
 }
 
-/** Adds to a cache, which is cleared when it is full: frequent keys are soon back. */
-export function cacheBounded<K, T>(cache: Map<K, T>, key: K, value: T): T {
-  if (cache.size >= MAX_CACHED) cache.clear()
-  cache.set(key, value)
-  return value
-}
-
 const IPV4 = /^\d{1,3}(?:\.\d{1,3}){3}$/
 const HOST = /^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::(\d{1,5}))?$/
-const MAX_CACHED = 1_000
+/** Entries of a cache of this folder. */
+export const MAX_CACHED = 1_000
 /** The longest host name, a colon and a port. */
 const MAX_HOST_LENGTH = 255 + 6
 const hosts = new Map<string, HostKind>()

@@ -1,4 +1,5 @@
 /** The open mode, without credentials: headers name principal, roles and claims, because only this machine can connect. */
+import { setOrClear } from '../base/memo.ts'
 import { type Caller, PERMISSIONS } from '../access/caller.ts'
 import { ServiceError } from '../base/errors.ts'
 import { type JsonObject, isObject } from '../base/json/json.ts'
@@ -6,7 +7,7 @@ import { parseJson } from '../base/json/parse-json.ts'
 import { type Authentication, OpenNetworkError } from './authentication.ts'
 import { asUtf8, headerText, namesIn, trimBlanks } from './header.ts'
 import { headerCheck } from './known-headers.ts'
-import { cacheBounded, hostKind, isLoopback, isLoopbackOrigin } from './loopback.ts'
+import { MAX_CACHED, hostKind, isLoopback, isLoopbackOrigin } from './loopback.ts'
 
 /** Admits requests of web pages from this machine and from these origins. */
 export function openMode(
@@ -32,7 +33,7 @@ export function openMode(
       const claims = headerText(headers['smalt-claims'])
       if (roles === '' && principal === '' && claims === '') return ANONYMOUS
       const key = `${principal}\n${roles}\n${claims}`
-      return cache.get(key) ?? cacheBounded(cache, key, callerFrom(principal, roles, claims))
+      return cache.get(key) ?? setOrClear(cache, key, callerFrom(principal, roles, claims), MAX_CACHED)
     },
     isAuthenticated: () => false,
     isStillValid: () => true,

@@ -2,6 +2,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { BlockList, isIPv6 } from 'node:net'
+import { setOrClear } from '../base/memo.ts'
 import type { Caller } from '../access/caller.ts'
 import { ServiceError } from '../base/errors.ts'
 import { type JsonObject, isObject } from '../base/json/json.ts'
@@ -10,7 +11,7 @@ import { type CertificateRole, rolesOfSubject } from './certificate-roles.ts'
 import type { Mode } from './authentication.ts'
 import { parseDistinguishedName } from './distinguished-name.ts'
 import { asUtf8, namesIn, soleHeader, trimBlanks } from './header.ts'
-import { cacheBounded, hostKind, hostName, isLoopback } from './loopback.ts'
+import { MAX_CACHED, hostKind, hostName, isLoopback } from './loopback.ts'
 import type { MakeCaller, VerifiedIdentity } from './make-caller.ts'
 import type { ProxySettings } from './settings.ts'
 import { unauthenticated } from './unauthenticated.ts'
@@ -36,7 +37,12 @@ export function proxyMode(
     const key = JSON.stringify([principal, roles, claims, certificate])
     return (
       cache.get(key) ??
-      cacheBounded(cache, key, makeCaller(identityFrom({ principal, roles, claims, certificate }, table)))
+      setOrClear(
+        cache,
+        key,
+        makeCaller(identityFrom({ principal, roles, claims, certificate }, table)),
+        MAX_CACHED,
+      )
     )
   }
 }

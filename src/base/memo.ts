@@ -29,3 +29,15 @@ export function weaklyCached<V extends object>(make: () => V): () => V {
     return made
   }
 }
+
+/** Adds to a map, which is cleared when it is full: frequent keys are soon back. */
+export function setOrClear<K, V>(map: Map<K, V>, key: K, value: V, maxEntries: number): V {
+  if (map.size >= maxEntries && !map.has(key)) map.clear()
+  map.set(key, value)
+  return value
+}
+
+/** Removes the first entry of a map that has too many. A map is in the order in which its keys were added. */
+export function evictFirst<K>(map: Map<K, unknown>, maxEntries: number): void {
+  if (map.size > maxEntries) map.delete(map.keys().next().value!)
+}

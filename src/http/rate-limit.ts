@@ -1,4 +1,5 @@
 /** Rate limit per caller: a token bucket. */
+import { evictFirst } from '../base/memo.ts'
 
 export interface RateLimit {
   readonly perSecond: number
@@ -23,7 +24,7 @@ export function limitRate({ perSecond, burst }: RateLimit, now: () => number = s
     // moves the bucket to the end of the map: the least recently used one comes first and is evicted first
     buckets.delete(key)
     buckets.set(key, { left: missing > 0 ? left : left - count, at: time })
-    if (buckets.size > MAX_BUCKETS) buckets.delete(buckets.keys().next().value!)
+    evictFirst(buckets, MAX_BUCKETS)
     return missing > 0 ? Math.ceil(missing / perSecond) : 0
   }
 }

@@ -2,6 +2,7 @@
  * Writes with an idempotency key: the first answer is stored in the transaction of the write, and repeated to the same
  * caller. An answer that refuses the request as a whole is not stored: nothing was written, and a repetition may succeed.
  */
+import { setOrClear } from '../base/memo.ts'
 import type { Caller } from '../access/caller.ts'
 import { claimOf } from '../access/conditions.ts'
 import { ServiceError } from '../base/errors.ts'
@@ -178,8 +179,7 @@ async function usageOf(
   const last = known.get(caller)
   if (last !== undefined && performance.now() - last.readAt < FRESH_MS) return last
   const { keys, bytes } = await answers.usage(caller, { maxKeys: limits.idempotencyKeys, nowMs })
-  if (known.size >= MAX_CALLERS) known.clear()
-  known.set(caller, { keys, bytes, readAt: performance.now() })
+  setOrClear(known, caller, { keys, bytes, readAt: performance.now() }, MAX_CALLERS)
   return { keys, bytes }
 }
 

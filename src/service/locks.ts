@@ -4,7 +4,7 @@ import type { Caller } from '../access/caller.ts'
 import { ServiceError, unreachable, invalidRequest } from '../base/errors.ts'
 import { type Json, type JsonObject, isObject, pointer } from '../base/json/json.ts'
 import type { Limits } from '../base/limits.ts'
-import { memoized } from '../base/memo.ts'
+import { memoized, setOrClear } from '../base/memo.ts'
 import { TYPES } from '../schema/types.ts'
 import type { LockOperation, LockOutcome, LockRequest, Locks } from '../store/tables/locks.ts'
 import type { Database } from '../store/database.ts'
@@ -38,11 +38,8 @@ export async function lock(
   const outcome = await locks.change({ ...request, account })
   if (outcome.hasTooMany === true) throw tooMany(limits)
   const left = limits.locks - (await locks.held(account))
-  if (!allowance && allowances.size >= MAX_CALLERS) allowances.clear()
-  allowances.set(caller, {
-    left: Math.floor(left * ALLOWED_PART),
-    until: performance.now() + ALLOWED_MS,
-  })
+  const until = performance.now() + ALLOWED_MS
+  setOrClear(allowances, caller, { left: Math.floor(left * ALLOWED_PART), until }, MAX_CALLERS)
   return resultOf(request, outcome)
 }
 

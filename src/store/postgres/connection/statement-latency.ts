@@ -1,4 +1,5 @@
 /** Which kinds of statements may be pipelined: by what earlier ones of the same kind took. */
+import { evictFirst } from '../../../base/memo.ts'
 
 /** Of one kind of statement that may be pipelined. */
 export interface Latency {
@@ -55,7 +56,7 @@ export function createStatementLatencies(now: () => number = () => performance.n
       const found = known.get(kind)
       if (found) found.noteAlone(waitedMs)
       else if (waitedMs <= MAX_ALONE_MS) known.set(kind, createKnown(now))
-      if (known.size > MAX_KINDS) known.delete(known.keys().next().value!)
+      evictFirst(known, MAX_KINDS)
     },
   }
 }

@@ -1,5 +1,6 @@
 /** Translates read plans to statements, and caches prepared statements by their text. */
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { evictFirst } from '../../../base/memo.ts'
 import type { Query } from '../../../lang/query.ts'
 import { type FieldRef, sortsByOthers } from '../../../lang/resolve/scope.ts'
 import type { ReadPlan, StoredDocument } from '../../../plan/plan.ts'
@@ -44,10 +45,10 @@ export function createStatements(database: DatabaseSync, capacity = 500): Statem
     prepare(text) {
       const known = prepared.get(text)
       if (known) return known
-      if (prepared.size >= capacity) prepared.delete(prepared.keys().next().value!)
       const statement = database.prepare(text)
       statement.setReturnArrays(true)
       prepared.set(text, statement)
+      evictFirst(prepared, capacity)
       return statement
     },
     forget: (text) => void prepared.delete(text),
