@@ -50,11 +50,7 @@ const MAX_BATCH_MS = 10
 export function createWriter(database: DatabaseSync, afterCommit: () => void): OwningWriter {
   const lock = createWriteLock(database)
   const commit = database.prepare('commit')
-  const guards = {
-    save: database.prepare('savepoint job'),
-    release: database.prepare('release job'),
-    undo: database.prepare('rollback to job'),
-  }
+  const guards = guardsOn(database)
   let jobs: Job[] = []
   let flushed = Promise.resolve()
   let lent: Promise<void> | undefined
@@ -69,7 +65,7 @@ export function createWriter(database: DatabaseSync, afterCommit: () => void): O
       if (!lock.begin()) return retryLater(batch)
       const performed: Job[] = []
       tried = performed
-      const finish = performAll(batch, performed)
+      const finish = performAll(batch, performed, { database, guards })
       commit.run()
       for (const each of finish) each()
       afterCommit()
@@ -84,24 +80,8 @@ export function createWriter(database: DatabaseSync, afterCommit: () => void): O
 
   /** Another process has the lock. Jobs keep their order, and those whose bounds are over end. */
   function retryLater(batch: readonly Job[]): void | Promise<void> {
-    jobs = batch.filter((job) => {
-      const reason = (job.waitLimit ??= waitLimitOf(job.bounds))()
-      if (reason) job.reject(reason)
-      return !reason
-    })
+    jobs = batch.filter(mayWaitLonger)
     if (jobs.length > 0) return pauseForLock().then(flush)
-  }
-
-  function performAll(batch: readonly Job[], performed: Job[]): readonly Finish[] {
-    const started = performance.now()
-    const finish: Finish[] = []
-    for (const job of batch) {
-      if (performed.length > 0 && performance.now() - started > MAX_BATCH_MS) break
-      performed.push(job)
-      // A single job rolls back the whole transaction when it fails, so it needs no savepoint.
-      finish.push(batch.length === 1 ? job.perform() : guarded(job, database, guards))
-    }
-    return finish
   }
 
   /** Waits at least one turn of the event loop, so that no two waiters start in the same turn. */
@@ -117,14 +97,10 @@ export function createWriter(database: DatabaseSync, afterCommit: () => void): O
   }
 
   return {
-    run<T>(work: () => T, bounds?: Bounds): Promise<T> {
-      const { promise, resolve, reject } = Promise.withResolvers<T>()
-      const perform = (): Finish => {
-        const result = work()
-        return () => resolve(result)
-      }
-      enqueue({ perform, reject, bounds })
-      return promise
+    run(work, bounds) {
+      const { job, result } = jobFor(work, bounds)
+      enqueue(job)
+      return result
     },
     async transact(work, options) {
       const result = await inTransaction(work, { database, lock, untilReady: untilReturned, ...options })
@@ -147,6 +123,48 @@ export function createWriter(database: DatabaseSync, afterCommit: () => void): O
       await flushed
     },
   }
+}
+
+/** The result of the job resolves when it is finished. */
+function jobFor<T>(
+  work: () => T,
+  bounds: Bounds | undefined,
+): { readonly job: Job; readonly result: Promise<T> } {
+  const { promise, resolve, reject } = Promise.withResolvers<T>()
+  const perform = (): Finish => {
+    const result = work()
+    return () => resolve(result)
+  }
+  return { job: { perform, reject, bounds }, result: promise }
+}
+
+/** Rejects a job whose bounds are over. */
+function mayWaitLonger(job: Job): boolean {
+  const reason = (job.waitLimit ??= waitLimitOf(job.bounds))()
+  if (reason) job.reject(reason)
+  return !reason
+}
+
+interface BatchParts {
+  readonly database: DatabaseSync
+  readonly guards: Guards
+}
+
+/** Performs jobs for the time slice of a batch, and adds each to `performed` when it starts. */
+function performAll(
+  batch: readonly Job[],
+  performed: Job[],
+  { database, guards }: BatchParts,
+): readonly Finish[] {
+  const started = performance.now()
+  const finish: Finish[] = []
+  for (const job of batch) {
+    if (performed.length > 0 && performance.now() - started > MAX_BATCH_MS) break
+    performed.push(job)
+    // A single job rolls back the whole transaction when it fails, so it needs no savepoint.
+    finish.push(batch.length === 1 ? job.perform() : guarded(job, database, guards))
+  }
+  return finish
 }
 
 interface TransactionParts extends WriterOptions {
@@ -192,6 +210,14 @@ interface Guards {
   readonly save: StatementSync
   readonly release: StatementSync
   readonly undo: StatementSync
+}
+
+function guardsOn(database: DatabaseSync): Guards {
+  return {
+    save: database.prepare('savepoint job'),
+    release: database.prepare('release job'),
+    undo: database.prepare('rollback to job'),
+  }
 }
 
 function guarded(job: Job, database: DatabaseSync, guards: Guards): Finish {
