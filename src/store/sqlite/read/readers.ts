@@ -2,9 +2,7 @@
  * A pool of threads for slow statements, shared fairly between callers. A thread runs one statement at a time
  * and has no state between two, so that a thread that does not stop can be terminated and replaced.
  */
-import { workerFile } from '../../../base/work/worker-file.ts'
 import { availableParallelism } from 'node:os'
-import { Worker } from 'node:worker_threads'
 import { createCallerActivity } from '../../../base/work/caller-activity.ts'
 import { createFairQueue } from '../../../base/work/fair-queue.ts'
 import type { ServiceError } from '../../../base/errors.ts'
@@ -12,8 +10,8 @@ import type { SqlValue, Statement } from '../../sql/fragment.ts'
 import type { Bounds } from '../../bounds.ts'
 import { callerLeft, timedOut } from '../../../base/work/work.ts'
 import { PAGE_BYTES } from '../../stream-pages.ts'
-import { tooBig } from '../file/failures.ts'
-import type { ReaderAnswer, ReaderData, ReaderRequest } from './reader-worker.ts'
+import { type Rows, type Thread, type Threads, createThreads } from './reader-threads.ts'
+import type { ReaderData, ReaderRequest } from './reader-worker.ts'
 
 export interface Readers extends AsyncDisposable {
   /** Notes that a caller is active, whatever thread serves it. Slow work of one takes less while others are. */
@@ -49,22 +47,14 @@ interface ReadersOptions extends ReaderData {
 /** Limits of the queue for threads; the time limit of a statement starts when it has a thread. */
 const WAITING = { maxWaitMs: 30_000, maxWaiting: 2_000, maxWaitingPerCaller: 500 }
 
-/** A thread that is idle for this long is terminated to free its memory. */
-const IDLE_MS = 10_000
-
 /** A statement that still runs this long after its cancellation is terminated with its thread. */
 const GRACE_MS = 250
-
-/** Rows are garbage as soon as they are sent; V8 would let several times as much of it pile up in each thread. */
-const MAX_YOUNG_MB = 16
 
 /** On fewer processors, a second slow statement of one caller takes the processor from the requests of others. */
 const ENOUGH_PROCESSORS = 4
 
 const BATCH_ROWS = 500
 const BATCH_KEYS = 10_000
-
-type Rows = ReaderAnswer & { readonly kind: 'rows' }
 
 export function createReaders(options: ReadersOptions): Readers {
   const { threads: slots, processors = availableParallelism(), ...data } = options
@@ -74,39 +64,10 @@ export function createReaders(options: ReadersOptions): Readers {
     mayHaveMore: (caller) => processors >= ENOUGH_PROCESSORS || !activity.isAnotherActive(caller),
     ...WAITING,
   })
-  const all = new Set<Thread>()
-  /** Idle threads, each with the timer that will terminate it. */
-  const idle = new Map<Thread, NodeJS.Timeout>()
+  const threads = createThreads(data)
   let quiet: Promise<unknown> | undefined
   let underWay = 0
   let onIdle = (): void => undefined
-  let isClosed = false
-
-  function takeThread(): Thread {
-    // The most recently used thread, so that surplus threads stay idle and time out.
-    const known = [...idle.keys()].at(-1)
-    if (known) {
-      clearTimeout(idle.get(known))
-      idle.delete(known)
-      return known
-    }
-    const thread = new Thread(data, () => {
-      clearTimeout(idle.get(thread))
-      idle.delete(thread)
-      all.delete(thread)
-    })
-    all.add(thread)
-    return thread
-  }
-
-  function giveBack(thread: Thread): void {
-    if (thread.hasEnded) return
-    const end = (): void => {
-      idle.delete(thread)
-      void thread.end()
-    }
-    idle.set(thread, setTimeout(end, IDLE_MS).unref())
-  }
 
   async function run(reading: ReadRequest, { byKey, take }: Pick<Job, 'byKey' | 'take'>): Promise<void> {
     const { bounds } = reading
@@ -117,16 +78,16 @@ export function createReaders(options: ReadersOptions): Readers {
     })
     bounds.work?.waited(performance.now() - arrivedMs)
     await quiet?.catch(() => undefined)
-    if (isClosed) {
+    if (threads.areClosed) {
       release()
       throw closed()
     }
-    const thread = takeThread()
+    const thread = threads.take()
     underWay++
     const { outcome, isFree } = perform(thread, { ...reading, byKey, take })
     // The caller gets the outcome at once; the slot is released only when the thread is free.
     const onFree = (): void => {
-      giveBack(thread)
+      threads.giveBack(thread)
       if (--underWay === 0) onIdle()
       release()
     }
@@ -152,24 +113,12 @@ export function createReaders(options: ReadersOptions): Readers {
       return { keys: pieces.length === 1 ? pieces[0]! : pieces.flat(), ...(last && { last }) }
     },
     async change(statements) {
-      if (isClosed) throw closed()
-      const thread = takeThread()
-      try {
-        await thread.query({ kind: 'change', statements })
-      } finally {
-        giveBack(thread)
-      }
+      await queryOn(threads, { kind: 'change', statements })
     },
     async checkpoint() {
-      if (isClosed) throw closed()
-      const thread = takeThread()
-      try {
-        const { rows } = await thread.query({ kind: 'checkpoint' })
-        const [, logged, moved] = rows[0] as readonly [busy: number, logged: number, moved: number]
-        return { logged, moved }
-      } finally {
-        giveBack(thread)
-      }
+      const { rows } = await queryOn(threads, { kind: 'checkpoint' })
+      const [, logged, moved] = rows[0] as readonly [busy: number, logged: number, moved: number]
+      return { logged, moved }
     },
     whenQuiet(work) {
       const { promise: idling, resolve } = Promise.withResolvers<void>()
@@ -179,11 +128,18 @@ export function createReaders(options: ReadersOptions): Readers {
       quiet = done
       return done
     },
-    async [Symbol.asyncDispose]() {
-      isClosed = true
-      idle.forEach((timer) => clearTimeout(timer))
-      await Promise.all([...all].map((thread) => thread.end()))
-    },
+    [Symbol.asyncDispose]: () => threads.end(),
+  }
+}
+
+/** Outside of the queue, for requests of the store itself. */
+async function queryOn(threads: Threads, request: ReaderRequest): Promise<Rows> {
+  if (threads.areClosed) throw closed()
+  const thread = threads.take()
+  try {
+    return await thread.query(request)
+  } finally {
+    threads.giveBack(thread)
   }
 }
 
@@ -236,56 +192,6 @@ function perform(thread: Thread, { statement, bounds, byKey, take }: Job): Perfo
 
   const reading = readAll()
   return { outcome: Promise.race([reading, stopped.promise]), isFree: reading }
-}
-
-class Thread {
-  hasEnded = false
-  readonly #worker: Worker
-  readonly #onEnd: () => void
-  #pending: PromiseWithResolvers<Rows> | undefined
-
-  constructor(data: ReaderData, onEnd: () => void) {
-    this.#onEnd = onEnd
-    this.#worker = new Worker(workerFile('reader-worker', import.meta.url), {
-      workerData: data,
-      resourceLimits: { maxYoungGenerationSizeMb: MAX_YOUNG_MB },
-    })
-    this.#worker.unref()
-    this.#worker.on('message', (answer: ReaderAnswer) => {
-      const pending = this.#pending
-      this.#pending = undefined
-      if (answer.kind === 'rows') pending?.resolve(answer)
-      else pending?.reject(answer.isTooBig ? tooBig() : answer.error)
-    })
-    this.#worker.on('error', (error) => this.#fail(error))
-    this.#worker.on('exit', () => this.#fail(new Error('a reader thread ended')))
-  }
-
-  send(request: ReaderRequest): void {
-    this.#worker.postMessage(request)
-  }
-
-  /** Only one request at a time. */
-  query(request: ReaderRequest): Promise<Rows> {
-    if (this.hasEnded) return Promise.reject(new Error('a reader thread ended'))
-    const pending = Promise.withResolvers<Rows>()
-    this.#pending = pending
-    this.send(request)
-    return pending.promise
-  }
-
-  /** Nothing may use the thread from now on, although its worker exits a moment later. */
-  async end(): Promise<void> {
-    this.hasEnded = true
-    await this.#worker.terminate()
-  }
-
-  #fail(error: unknown): void {
-    this.hasEnded = true
-    this.#onEnd()
-    this.#pending?.reject(error)
-    this.#pending = undefined
-  }
 }
 
 function closed(): Error {
