@@ -25,7 +25,7 @@ import {
   withShare,
 } from './shares.ts'
 import { type SlowKinds, createSlowKinds } from './slow-kinds.ts'
-import { createStatementNames } from './statement-names.ts'
+import { type StatementNames, createStatementNames } from './statement-names.ts'
 
 export type { Charge, Row }
 
@@ -61,25 +61,9 @@ export interface Connections extends AsyncDisposable {
 
 export function openConnections(location: Location, onError: (error: unknown) => void): Connections {
   const names = createStatementNames()
-  const pools = {
-    main: createPool(location, { max: location.poolSize }, onError),
-    quick: createPool(location, { max: 2, query_timeout: WAIT_MS }, onError),
-    lookups: createPool(location, { max: LOOKUPS }, onError),
-    long: createPool(location, { max: LONG_SLOTS + OWN_USE }, onError),
-    pipelined: createPool(location, { max: PIPELINES }, onError),
-    // A cancellation must not wait in a pool behind the statements that it is to cancel.
-    control: createPool(location, { max: 1, query_timeout: WAIT_MS }, onError),
-  }
+  const pools = createPools(location, onError)
   const cancel = async (backend: number): Promise<void> => {
     await pools.control.query('select pg_cancel_backend($1::integer)', [backend])
-  }
-  /**
-   * Ends all statements on a connection, which the server would finish although nobody reads them any more. The running one is
-   * cancelled, and with the socket the others fail at once, so that they can be repeated elsewhere.
-   */
-  const abandon = (client: pg.PoolClient): void => {
-    void cancel(backendOf(client)).catch(ignore)
-    breakOff(client)
   }
   const shares = createShares(location.poolSize)
   const shared = <T>(work: (connection: Connection) => Promise<T>, charge: Charge): Promise<T> =>
@@ -127,57 +111,110 @@ export function openConnections(location: Location, onError: (error: unknown) =>
       return await withShare(shares.slow, holder, () => shared(measured, charge))
     },
     noteCaller: shares.noteCaller,
-    lease: async (bounds) => {
+    async lease(bounds) {
       shares.noteCaller(bounds?.caller)
       const release = bounds ? await acquire(shares.long, bounds) : ignore
-      try {
-        const client = await clientOf(pools.long)
-        return {
-          connection: connectionOn(client, { names, cancel }),
-          [Symbol.dispose]() {
-            client.release(transactionStatus(client) !== 'I')
-            release()
-          },
-        }
-      } catch (error) {
-        release()
-        throw error
-      }
+      return await leaseFrom(pools.long, { names, cancel, release })
     },
-    leasePipeline: async () => {
-      const client = await clientOf(pools.pipelined)
-      const pipeline = createPipeline(client, names)
-      const release = (): void => {
-        const isUnfinished = pipeline.inFlight > 0
-        if (isUnfinished && !pipeline.isBroken) abandon(client)
-        else if (isUnfinished) breakOff(client)
-        client.release(isUnfinished || pipeline.isBroken)
-      }
-      return { pipeline, release }
-    },
+    leasePipeline: () => leasePipeline(pools.pipelined, { names, cancel }),
     query: (statement, bounds = ORDINARY) => shared((connection) => connection.query(statement), { bounds }),
     quick: {
       query: (statement, bounds) => run(pools.quick, (connection) => connection.query(statement), { bounds }),
     },
-    async lookUpAll(statements, timeLimitMs) {
-      const client = await clientOf(pools.lookups)
-      const connection = connectionOn(client, { names, cancel })
-      let isCutOff = false
-      const cutOff = (): void => {
-        isCutOff = true
-        abandon(client)
-      }
-      const timer = setTimeout(cutOff, timeLimitMs)
-      const results = await Promise.allSettled(statements.map((each) => connection.query(each)))
-      clearTimeout(timer)
-      client.release(isCutOff || transactionStatus(client) !== 'I')
-      if (isCutOff) throw timedOut(timeLimitMs)
-      return results.map((result) => (result.status === 'fulfilled' ? result.value : undefined))
-    },
+    lookUpAll: (statements, timeLimitMs) =>
+      lookUpAll(statements, timeLimitMs, { pool: pools.lookups, names, cancel }),
     async [Symbol.asyncDispose]() {
       await untilEnded(Promise.all(Object.values(pools).map((pool) => pool.end())))
     },
   }
+}
+
+interface Pools {
+  readonly main: pg.Pool
+  readonly quick: pg.Pool
+  readonly lookups: pg.Pool
+  readonly long: pg.Pool
+  readonly pipelined: pg.Pool
+  readonly control: pg.Pool
+}
+
+function createPools(location: Location, onError: (error: unknown) => void): Pools {
+  return {
+    main: createPool(location, { max: location.poolSize }, onError),
+    quick: createPool(location, { max: 2, query_timeout: WAIT_MS }, onError),
+    lookups: createPool(location, { max: LOOKUPS }, onError),
+    long: createPool(location, { max: LONG_SLOTS + OWN_USE }, onError),
+    pipelined: createPool(location, { max: PIPELINES }, onError),
+    // A cancellation must not wait in a pool behind the statements that it is to cancel.
+    control: createPool(location, { max: 1, query_timeout: WAIT_MS }, onError),
+  }
+}
+
+/** What all connections of a store share. */
+interface Shared {
+  readonly names: StatementNames
+  /** Cancels the running statement of a backend. */
+  readonly cancel: (backend: number) => Promise<void>
+}
+
+async function leaseFrom(
+  pool: pg.Pool,
+  { names, cancel, release }: Shared & { readonly release: () => void },
+): Promise<Lease> {
+  try {
+    const client = await clientOf(pool)
+    return {
+      connection: connectionOn(client, { names, cancel }),
+      [Symbol.dispose]() {
+        client.release(transactionStatus(client) !== 'I')
+        release()
+      },
+    }
+  } catch (error) {
+    release()
+    throw error
+  }
+}
+
+async function leasePipeline(pool: pg.Pool, { names, cancel }: Shared): Promise<LeasedPipeline> {
+  const client = await clientOf(pool)
+  const pipeline = createPipeline(client, names)
+  const release = (): void => {
+    const isUnfinished = pipeline.inFlight > 0
+    if (isUnfinished && !pipeline.isBroken) abandon(client, cancel)
+    else if (isUnfinished) breakOff(client)
+    client.release(isUnfinished || pipeline.isBroken)
+  }
+  return { pipeline, release }
+}
+
+async function lookUpAll(
+  statements: readonly Statement[],
+  timeLimitMs: number,
+  { pool, names, cancel }: Shared & { readonly pool: pg.Pool },
+): Promise<readonly (readonly Row[] | undefined)[]> {
+  const client = await clientOf(pool)
+  const connection = connectionOn(client, { names, cancel })
+  let isCutOff = false
+  const cutOff = (): void => {
+    isCutOff = true
+    abandon(client, cancel)
+  }
+  const timer = setTimeout(cutOff, timeLimitMs)
+  const results = await Promise.allSettled(statements.map((each) => connection.query(each)))
+  clearTimeout(timer)
+  client.release(isCutOff || transactionStatus(client) !== 'I')
+  if (isCutOff) throw timedOut(timeLimitMs)
+  return results.map((result) => (result.status === 'fulfilled' ? result.value : undefined))
+}
+
+/**
+ * Ends all statements on a connection, which the server would finish although nobody reads them any more. The running one is
+ * cancelled, and with the socket the others fail at once, so that they can be repeated elsewhere.
+ */
+function abandon(client: pg.PoolClient, cancel: Shared['cancel']): void {
+  void cancel(backendOf(client)).catch(ignore)
+  breakOff(client)
 }
 
 /** Connections for finds by id on a cluster. Opened on demand, so never on a single server. */
