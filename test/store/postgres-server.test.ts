@@ -5,8 +5,10 @@ import { type AddressInfo, type Socket, connect, createServer } from 'node:net'
 import { test } from 'node:test'
 import { openConnections } from '../../src/store/postgres/connection/connections.ts'
 import { readLocation } from '../../src/store/postgres/connection/location.ts'
+import { migrate } from '../../src/store/postgres/schema/migrations.ts'
 import { examineServer } from '../../src/store/postgres/schema/server.ts'
 import { citusUrl, unlessOnCitus } from '../support/citus.ts'
+import { rowsOf } from '../support/postgres.ts'
 import { freshPlace } from '../support/store-kind.ts'
 
 async function examine(options: string, sentOptions?: string) {
@@ -39,6 +41,27 @@ test('server: whoever asks for commits that are not on disk is warned', async ()
   const expected =
     'synchronous_commit is off for the sessions of Smalt: a write that was acknowledged can be lost'
   assert.ok(warnings.at(-1)?.startsWith(expected), `${warnings.at(-1)}`)
+})
+
+test('server: a store that starts again creates no function again', async () => {
+  await using place = await freshPlace('postgres')
+  const location = readLocation(place.location)
+  const startAndList = async () => {
+    await using connections = openConnections(location, () => undefined)
+    await migrate(connections, location)
+    const functions = (schema: string): string =>
+      `select proname, xmin::text from pg_proc where pronamespace = '${schema}'::regnamespace order by proname`
+    return await rowsOf(place.location, functions)
+  }
+  const created = await startAndList()
+  assert.ok(created.length > 1)
+  assert.deepEqual(await startAndList(), created)
+  const { proname } = created[0]!
+  await rowsOf(place.location, (schema) => `drop function ${schema}.${String(proname)}`)
+  assert.deepEqual(
+    (await startAndList()).map((each) => each['proname']),
+    created.map((each) => each['proname']),
+  )
 })
 
 test('server: a pooler that drops the schema of the connection is refused', async () => {

@@ -1,7 +1,7 @@
 /** The store's own tables, by release. Migrations run forward only, all in one transaction, and are never edited. */
 import { randomBytes } from 'node:crypto'
-import { createAggregateFunctions } from '../../sql/aggregate/postgres-aggregate.ts'
-import { createFoldFunction } from '../../sql/postgres-fold.ts'
+import { aggregateFunctions } from '../../sql/aggregate/postgres-aggregate.ts'
+import { createFoldFunction, foldFunctionName } from '../../sql/postgres-fold.ts'
 import type { SqlSession } from '../connection/connection.ts'
 import type { Connections } from '../connection/connections.ts'
 import { lockExclusively } from '../connection/advisory-locks.ts'
@@ -109,8 +109,7 @@ export async function migrate(connections: Connections, { schema }: Location): P
       if (i === 0) await begin(transaction)
       await transaction.query({ text: 'insert into smalt_release values ($1)', values: [i + 1] })
     }
-    await run(createFoldFunction(`"${schema}"`))
-    for (const text of createAggregateFunctions(`"${schema}"`)) await run(text)
+    for (const text of await missingFunctions(transaction, schema)) await run(text)
   })
 }
 
@@ -122,6 +121,15 @@ async function exists(session: SqlSession, schema: string): Promise<boolean> {
 async function formatOf(session: SqlSession): Promise<number> {
   const [row] = await session.query({ text: 'select max(format) from smalt_release', values: [] })
   return Number(row![0] ?? 0)
+}
+
+/** SQL that creates the functions that the schema does not have. One that exists is what its name says. */
+async function missingFunctions(session: SqlSession, schema: string): Promise<readonly string[]> {
+  const text = `select proname from pg_proc where pronamespace = (select oid from pg_namespace where nspname = $1)`
+  const existing = new Set((await session.query({ text, values: [schema] })).map(([name]) => name))
+  return [{ name: foldFunctionName(), create: createFoldFunction }, ...aggregateFunctions()]
+    .filter(({ name }) => !existing.has(name))
+    .map(({ create }) => create(`"${schema}"`))
 }
 
 async function begin(session: SqlSession): Promise<void> {

@@ -143,9 +143,10 @@ function beginningOfWeek(date: Fragment): Fragment {
   return sql`(case when ${date} < ${literal(FIRST_MONDAY)} then ${literal(FIRST_DAY)} else ${printed} || ${literal(FIRST_DAY.slice(8))} end) collate "C"`
 }
 
-interface OwnFunction {
+export interface OwnFunction {
   /** Contains a digest of its definition: an existing function never changes. */
   readonly name: string
+  /** SQL that creates it in `schema`, a quoted identifier. */
   readonly create: (schema: string) => string
 }
 
@@ -230,7 +231,6 @@ end`,
   ),
 }
 
-/** SQL that creates the functions in `schema`, a quoted identifier; has no effect on functions that exist. */
-export function createAggregateFunctions(schema: string): readonly string[] {
-  return Object.values(FUNCTIONS).map(({ create }) => create(schema))
+export function aggregateFunctions(): readonly OwnFunction[] {
+  return Object.values(FUNCTIONS)
 }
