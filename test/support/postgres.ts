@@ -1,5 +1,4 @@
 /** A real PostgreSQL server for tests: started for the run, or given by SMALT_TEST_CITUS or SMALT_TEST_POSTGRES. */
-import { randomUUID } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,6 +8,7 @@ import { diskDirectory } from './disk.ts'
 import { type Cluster, createCluster, localWay, logOf, startServer } from './postgres-cluster.ts'
 import { endServer, freePort } from './guarded.ts'
 import { OWN_SERVER, leaseDatabase } from './leased-database.ts'
+import { type ReusedSchemas, createReusedSchemas, newName } from './reused-schemas.ts'
 
 export interface PostgresServer extends AsyncDisposable {
   readonly url: string
@@ -70,15 +70,30 @@ async function openDatabase(): Promise<string> {
 
 /** An empty place for one store: a schema of its own, gone with everything in it when disposed. */
 export async function freshDatabase(): Promise<{ readonly url: string } & AsyncDisposable> {
-  const url = new URL(await testPostgresUrl())
-  const schema = `test_${randomUUID().replaceAll('-', '')}`
-  url.searchParams.set('schema', schema)
+  const schema = newName()
   return {
-    url: url.href,
+    url: await urlOf(schema),
     async [Symbol.asyncDispose]() {
       await (await administration()).query(`drop schema if exists ${schema} cascade`)
     },
   }
+}
+
+/** The same for a store in this process, which may find its tables there, empty, as if it had just created them. */
+export async function reusedDatabase(): Promise<{ readonly url: string } & AsyncDisposable> {
+  // a server that others gave is left as it was found
+  if (process.env[OWN_SERVER] === undefined) return await freshDatabase()
+  const schemas = (reused ??= createReusedSchemas(await administration(), new URL(await testPostgresUrl())))
+  const schema = schemas.take()
+  return { url: await urlOf(schema), [Symbol.asyncDispose]: () => schemas.giveBack(schema) }
+}
+
+let reused: ReusedSchemas | undefined
+
+async function urlOf(schema: string): Promise<string> {
+  const url = new URL(await testPostgresUrl())
+  url.searchParams.set('schema', schema)
+  return url.href
 }
 
 /** What a query about the place of a store finds there, past the store. */

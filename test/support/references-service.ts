@@ -7,7 +7,7 @@ import { printResponse } from '../../src/service/response.ts'
 import type { Service } from '../../src/service/service.ts'
 import type { StoreKind } from '../../src/store/store.ts'
 import { ADMIN, EVERYTHING, documentsOf, failLoudly, metadataDocument } from './service.ts'
-import { freshPlace } from './store-kind.ts'
+import { reusedPlace } from './store-kind.ts'
 
 /** Where the first entity lives, and where all others do. */
 export interface Placing {
@@ -49,9 +49,9 @@ export async function openReferencesService(
   { limits = {}, onInternalError = failLoudly }: ReferencesServiceOptions = {},
 ): Promise<ReferencesService> {
   await using opened = new AsyncDisposableStack()
-  const datasources = [{ name: 'default', location: opened.use(await freshPlace(first)).location }]
+  const datasources = [{ name: 'default', location: opened.use(await reusedPlace(first)).location }]
   if (first !== others) {
-    datasources.push({ name: 'other', location: opened.use(await freshPlace(others)).location })
+    datasources.push({ name: 'other', location: opened.use(await reusedPlace(others)).location })
   }
   const service = opened.use(
     await openService({

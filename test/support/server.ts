@@ -13,7 +13,7 @@ import type { Authentication } from '../../src/auth/authentication.ts'
 import type { OidcSettings } from '../../src/auth/settings.ts'
 import { assertDocumented } from './openapi-answers.ts'
 import { type Definition, type TestServiceOptions, metadataDocument, openServiceAt } from './service.ts'
-import { type Place, freshPlace } from './store-kind.ts'
+import { type Place, reusedPlace } from './store-kind.ts'
 
 export interface TestServer extends AsyncDisposable {
   readonly port: number
@@ -63,7 +63,7 @@ interface ServerSettings extends Pick<TestServiceOptions, 'events' | 'now'> {
 }
 
 export async function startTestServer(options: ServerSettings = {}): Promise<TestServer> {
-  const place = options.location === undefined ? await freshPlace() : keptPlace(options.location)
+  const place = options.location === undefined ? await reusedPlace() : keptPlace(options.location)
   const limits = { ...DEFAULT_LIMITS, ...options.limits }
   const faults: string[] = []
   const note = (line: string): void => void faults.push(line)

@@ -9,7 +9,7 @@ import { parseJson } from '../../src/base/json/parse-json.ts'
 import { type ServiceOptions, openService } from '../../src/service/open.ts'
 import { type DataResponse, printResponse } from '../../src/service/response.ts'
 import type { Service } from '../../src/service/service.ts'
-import { freshPlace, storeKind } from './store-kind.ts'
+import { reusedPlace, storeKind } from './store-kind.ts'
 
 export interface TestService extends AsyncDisposable {
   readonly service: Service
@@ -65,7 +65,7 @@ export function failLoudly(error: unknown): void {
 
 export async function openTestService(options: TestServiceOptions = {}): Promise<TestService> {
   await using opened = new AsyncDisposableStack()
-  const { location } = opened.use(await freshPlace())
+  const { location } = opened.use(await reusedPlace())
   const service = opened.use(await openServiceAt(location, options))
   const owned = opened.move()
   return {

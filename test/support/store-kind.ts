@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { after, before, suite } from 'node:test'
 import type { StoreKind } from '../../src/store/store.ts'
 import { citusUrl } from './citus.ts'
-import { freshDatabase } from './postgres.ts'
+import { freshDatabase, reusedDatabase } from './postgres.ts'
 // eslint-disable-next-line import/no-unassigned-import -- before the first test is defined
 import './untracked-promises.ts'
 
@@ -64,7 +64,13 @@ export function markOpened(kind: StoreKind): void {
 
 export async function freshPlace(kind: StoreKind = chosen): Promise<Place> {
   markOpened(kind)
-  return kind === 'sqlite' ? freshDirectory() : freshSchema()
+  return kind === 'sqlite' ? freshDirectory() : placeIn(await freshDatabase())
+}
+
+/** As `freshPlace`, for a service in this process: on PostgreSQL, its tables may be there already. */
+export async function reusedPlace(kind: StoreKind = chosen): Promise<Place> {
+  markOpened(kind)
+  return kind === 'sqlite' ? freshDirectory() : placeIn(await reusedDatabase())
 }
 
 function freshDirectory(): Place {
@@ -77,8 +83,7 @@ function freshDirectory(): Place {
   }
 }
 
-async function freshSchema(): Promise<Place> {
-  const database = await freshDatabase()
+function placeIn(database: { readonly url: string } & AsyncDisposable): Place {
   return { location: database.url, [Symbol.asyncDispose]: () => database[Symbol.asyncDispose]() }
 }
 
