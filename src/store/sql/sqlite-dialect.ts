@@ -106,8 +106,9 @@ export function bind(value: Json, type: ReadAs): SqlValue {
   if (typeof value === 'boolean') return value ? 1 : 0
   if (isNumber(value)) {
     if (isBig(type)) return orderKey(numberText(value))
-    if (typeof value === 'number') return value
-    return numberAsRead(value.rawJSON)
+    // Beyond 2^53, the digits of a number may denote another integer than the number itself is.
+    const isItself = typeof value === 'number' && (Number.isSafeInteger(value) || !Number.isInteger(value))
+    return isItself ? value : numberAsRead(numberText(value))
   }
   return typeof value === 'string' ? value : JSON.stringify(value)
 }

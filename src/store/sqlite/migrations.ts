@@ -1,7 +1,10 @@
 /** The store's own tables, by release. Migrations run forward only, each in one transaction, and are never edited. */
 import type { DatabaseSync } from 'node:sqlite'
+import { historyTableName } from './history-table.ts'
 
-const MIGRATIONS: readonly string[] = [
+type Migration = string | ((database: DatabaseSync) => void)
+
+const MIGRATIONS: readonly Migration[] = [
   `create table smalt_epoch(epoch integer not null) strict;
    insert into smalt_epoch values (0);
    create table smalt_entity(entity text primary key, info text not null) strict;
@@ -58,7 +61,25 @@ const MIGRATIONS: readonly string[] = [
   // A digest of the name of the caller who acquired the lock; empty for locks of earlier releases, which count for nobody.
   `alter table smalt_lock add column caller text not null default '';
    create index smalt_lock_caller on smalt_lock(caller, expires);`,
+  repairIds,
 ]
+
+/**
+ * Earlier releases stored an `_id` such as 1152921504606847000, the shortest digits of a double, as this double, which is
+ * another integer. The index has all numbers before all texts.
+ */
+function repairIds(database: DatabaseSync): void {
+  const repair = (table: string): void => {
+    for (const range of [`id > 9007199254740992 and id < ''`, 'id < -9007199254740992']) {
+      const isInteger = `typeof(id) = 'real' and json_type(doc, '$._id') = 'integer'`
+      database.exec(`update ${table} set id = json_extract(doc, '$._id') where ${range} and ${isInteger}`)
+    }
+  }
+  for (const { no, has_past } of database.prepare('select no, has_past from smalt_collection').all()) {
+    repair(`doc_${String(no)}`)
+    if (has_past === 1) repair(historyTableName(Number(no)))
+  }
+}
 
 export function migrate(database: DatabaseSync): void {
   const { user_version: found } = database.prepare('pragma user_version').get() as { user_version: number }
@@ -69,6 +90,9 @@ export function migrate(database: DatabaseSync): void {
   }
   for (const [i, migration] of MIGRATIONS.entries()) {
     if (i < found) continue
-    database.exec(`begin immediate; ${migration} pragma user_version = ${i + 1}; commit`)
+    database.exec('begin immediate')
+    if (typeof migration === 'string') database.exec(migration)
+    else migration(database)
+    database.exec(`pragma user_version = ${i + 1}; commit`)
   }
 }
