@@ -9,7 +9,7 @@ import { compileRoot } from './compile-fields.ts'
 import type { Datasources } from './documents/datastore.ts'
 import { type EntityInfo, parseEntityInfo } from './documents/entity-info.ts'
 import { type SchemaDocument, parseSchemaDocument } from './documents/schema-document.ts'
-import { formsOf, isForm } from './stored-forms.ts'
+import { formsOf, isWhole } from './stored-forms.ts'
 
 /** The metadata of the service, with the collections of all its datasources. */
 export interface AllRecords extends MetadataRecords {
@@ -138,15 +138,12 @@ function readEntity(
   return { info, infoText: records.info, versions: new Map(versions), storedIn, records }
 }
 
-/**
- * Stores created before forms were recorded have paths only; the forms are then derived from the existing
- * versions.
- */
+/** What the record of an earlier release lacks is derived from the existing versions. */
 function withForms(
   remembered: readonly string[],
   versions: readonly (readonly [string, Version])[],
 ): readonly string[] {
-  if (remembered.some(isForm)) return remembered
+  if (isWhole(remembered)) return remembered
   const forms = versions.flatMap(([, { document }]) => formsOf(compileRoot(document().fields).fields))
   return [...new Set([...remembered, ...forms])]
 }

@@ -7,14 +7,16 @@ import { type Element, type Field, type Fields, type ObjectField, isStored } fro
 import { type Kind, kindOf } from '../schema/kind.ts'
 import { allFields } from '../schema/schema.ts'
 
-/** A kind of value; big numbers are a separate form, because not every number type can represent them. */
-type Form = Kind | 'big'
+/**
+ * A kind of value; big numbers are a separate form, because not every number type can represent them. `integer` and
+ * `double` are recorded beside `number`: neither has all values of the other, and engines read each in its own way.
+ */
+type Form = Kind | 'big' | 'integer' | 'double'
 
 /** The forms of all values that documents of the schema store. */
 export function formsOf(fields: Fields): readonly string[] {
   return [...allFields(fields)].filter(isStored).flatMap((field) => {
-    const own = entryOf(field)
-    return field.kind === 'array' ? [own, entryOf(field.element)] : [own]
+    return field.kind === 'array' ? [...entriesOf(field), ...entriesOf(field.element)] : entriesOf(field)
   })
 }
 
@@ -34,11 +36,24 @@ export function isOpenForm(entry: string): boolean {
   return /^\$(?:object|array|any)\./.test(entry)
 }
 
+/**
+ * Whether the record has the forms of all its values. That of an earlier release may have none, or does not tell integers
+ * from doubles.
+ */
+export function isWhole(remembered: readonly string[]): boolean {
+  const forms = byPath(remembered)
+  return forms.size > 0 && forms.values().every((each) => !each.has('number') || tellsNumbers(each))
+}
+
 /** Marks each field whose stored values may have another form, based on the record of the collection. */
 export function marking(remembered: readonly string[]): (root: ObjectField) => ObjectField {
   const forms = byPath(remembered)
-  const isMixed = forms.values().some((each) => each.size > 1)
+  const isMixed = forms.values().some((each) => each.size > (tellsNumbers(each) ? 2 : 1))
   return (root) => (isMixed ? markedObject(root, forms, false) : root)
+}
+
+function tellsNumbers(forms: ReadonlySet<string>): boolean {
+  return forms.has('integer') || forms.has('double')
 }
 
 type StoredForms = ReadonlyMap<string, ReadonlySet<string>>
@@ -77,15 +92,19 @@ function isMixed(field: Field, forms: StoredForms): boolean {
   if (field.path === '_id' || !isStored(field)) return false
   const own = formOf(field)
   if (own === 'any') return false
-  return (forms.get(field.path) ?? NONE).values().some((form) => form !== own && !isHeldBy(form, own))
+  const held: readonly string[] = own === 'big' ? NUMBERS : formsIn(field)
+  return (forms.get(field.path) ?? NONE).values().some((form) => !held.includes(form))
 }
 
-function isHeldBy(form: string, own: Form): boolean {
-  return own === 'big' && form === 'number'
+const NUMBERS: readonly Form[] = ['number', 'integer', 'double', 'big']
+
+function entriesOf(field: Field): readonly string[] {
+  return formsIn(field).map((form) => `$${form}.${field.path}`)
 }
 
-function entryOf(field: Field): string {
-  return `$${formOf(field)}.${field.path}`
+function formsIn(field: Field): readonly Form[] {
+  const name = field.kind === 'simple' ? field.type.name : undefined
+  return name === 'integer' || name === 'double' ? ['number', name] : [formOf(field)]
 }
 
 function formOf(field: Field): Form {

@@ -42,9 +42,12 @@ test('sqlite columns: simple fields have columns by their forms, arrays and `_id
     '$boolean.b',
     '$array.l',
     '$text.l.*',
+    '$number.m',
+    '$integer.m',
+    '$double.m',
   ]
   const found = columnsFor({ paths, indexes: [] }, RULES).map(({ kind, path }) => `${kind} ${path}`)
-  assert.deepEqual(found, ['text a', 'number n', 'big d', 'boolean b'])
+  assert.deepEqual(found, ['text a', 'number n', 'big d', 'boolean b', 'number m', 'big m'])
 })
 
 test('sqlite columns: a text of an index has one column, which is whole', () => {
@@ -328,4 +331,50 @@ test('sqlite columns: a thread writes the columns that another one has added', a
   }
   assert.ok(isFilled(directory))
   checkColumns(directory)
+})
+
+test('sqlite columns: an earlier release that did not tell integers from doubles may have built the indexes', async () => {
+  await using place = await freshPlace('sqlite')
+  const digits = ['9007199254740992', '9007199254740993']
+  {
+    await using service = await openServiceAt(place.location)
+    const lines = { type: 'array', items: { type: 'integer' } }
+    const fields = { _id: { type: 'string' }, n: { type: 'integer' }, lines }
+    const indexes = [{ fields: [{ field: 'n' }] }, { fields: [{ field: 'lines.*' }] }]
+    const metadata = metadataDocument('reading', fields, { info: { indexes } })
+    await service.metadata.create(ADMIN, { entity: 'reading', version: '1.0.0' }, metadata)
+    const data = digits.map((n) => jsonObject(`{"_id":"${n}","n":${n},"lines":[${n}]}`))
+    await service.data.insert(ADMIN, { entity: 'reading' }, { data })
+  }
+  {
+    using database = new DatabaseSync(join(directoryOf(place.location), 'smalt.db'))
+    const { paths } = database.prepare(`select paths from smalt_collection where entity = 'reading'`).get()!
+    const known = (JSON.parse(String(paths)) as string[]).filter((each) => !each.startsWith('$integer.'))
+    database
+      .prepare(`update smalt_collection set paths = ? where entity = 'reading'`)
+      .run(JSON.stringify(known))
+    const { schema } = database.prepare(`select schema from smalt_schema where entity = 'reading'`).get()!
+    const other = String(schema).replace('1.0.0', '2.0.0').replaceAll('"integer"', '"double"')
+    const counted = other.replace('"lines#":{"type":"double"', '"lines#":{"type":"integer"')
+    const add = database.prepare(
+      `insert into smalt_schema(entity, version, schema) values ('reading', '2.0.0', ?)`,
+    )
+    add.run(counted)
+  }
+  await using service = await openServiceAt(place.location)
+  const data = [jsonObject('{"_id":"double","n":9007199254740992,"lines":[9007199254740992]}')]
+  await service.data.insert(ADMIN, { entity: 'reading', version: '2.0.0' }, { data })
+  for (const field of ['n', 'lines.*']) {
+    const query = (rvalue: Json): JsonObject => ({ query: { field, op: '=', rvalue } })
+    const found = async (version: string, rvalue: Json) => {
+      const body = { ...query(rvalue), projection: { field: '_id' } }
+      const response = await service.data.find(ADMIN, { entity: 'reading', version }, body)
+      return documentsOf(response).map(({ _id }) => _id)
+    }
+    assert.deepEqual(await found('1.0.0', '9007199254740993'), ['9007199254740993'])
+    assert.deepEqual(await found('2.0.0', '9007199254740992'), ['9007199254740992', 'double'])
+    const request = { groupBy: [field], values: { count: { $count: true } } }
+    const grouped = await service.data.aggregate(ADMIN, { entity: 'reading', version: '2.0.0' }, request)
+    assert.deepEqual(grouped.processed, [`{"${field}":9.007199254740992e+15,"count":3}`])
+  }
 })

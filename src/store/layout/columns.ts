@@ -80,7 +80,9 @@ export function columnsFor({ paths, indexes }: Defined, rules: ColumnRules): rea
     if (kind === undefined || (rules.hasId && path === '_id')) return []
     return [{ path, kind: kind === 'text' && rules.indexesWholeTexts ? 'whole' : kind }]
   })
-  const others = paths.flatMap((entry) => columnOfForm(entry, rules)).slice(0, MAX_COLUMNS)
+  const others = formsIn(paths)
+    .flatMap((each) => columnOfForm(each, rules))
+    .slice(0, MAX_COLUMNS)
   const all = new Map([...needed, ...ofWords].map((each) => [keyOf(each), each]))
   for (const each of others) if (!isAmong(all, each)) all.set(keyOf(each), each)
   return [...all.values()]
@@ -105,9 +107,22 @@ function wordColumn(index: IndexDefinition): ColumnDefinition {
   return { path: indexedSource(index), kind: 'words' }
 }
 
-function columnOfForm(entry: string, rules: ColumnRules): readonly ColumnDefinition[] {
-  const [, form, path] = /^\$([^.]+)\.(.+)$/s.exec(entry) ?? []
-  if (form === undefined || path === undefined) return []
+interface StoredForm {
+  readonly form: string
+  readonly path: string
+}
+
+/** Integers and doubles of one path are read as exact decimals, as big numbers are. */
+function formsIn(paths: readonly string[]): readonly StoredForm[] {
+  const all = new Set(paths)
+  return paths.flatMap((entry): readonly StoredForm[] => {
+    const [, form, path] = /^\$([^.]+)\.(.+)$/s.exec(entry) ?? []
+    if (form === undefined || path === undefined) return []
+    return [{ form: form === 'integer' && all.has(`$double.${path}`) ? 'big' : form, path }]
+  })
+}
+
+function columnOfForm({ form, path }: StoredForm, rules: ColumnRules): readonly ColumnDefinition[] {
   if (form === 'array') return memberOf(path, rules)
   const kind = rules.forms.get(form)
   return kind === undefined || isIntoArray(path) || isKey(path, kind, rules) ? [] : [{ path, kind }]

@@ -54,7 +54,7 @@ export interface Rows {
   /** Whether an index has the folded text of the field, so that case-insensitive conditions can use it. */
   readonly hasFoldedIndex: (path: string) => boolean
   /** The table with the elements at a path into an array, and the number of their document. */
-  readonly elementsOf: (path: string) => string | undefined
+  readonly elementsOf: (field: Field) => string | undefined
   /** The same for an index of folded elements. */
   readonly foldedElementsOf: (path: string) => string | undefined
   /** An implied condition that an index serves; only for queries about the root. */
@@ -135,7 +135,7 @@ function indexedElements(
   test: Test,
   { scopes, elementsOf, qualifier }: Translation,
 ): Fragment | undefined {
-  const table = isWholeArray(steps) && scopes.length === 1 ? elementsOf(field.path) : undefined
+  const table = isWholeArray(steps) && scopes.length === 1 ? elementsOf(field) : undefined
   if (table === undefined || test(undefined) !== undefined) return undefined
   return sql`${raw(qualifier)}no in (select doc from ${raw(table)} where ${test(raw('k0'))!})`
 }

@@ -98,8 +98,9 @@ function containsAll(array: FieldRef, values: readonly Json[], translation: Tran
   const type = typeOf(array.field)
   const all = someLocation(array, translation, (location) => holdsAll(location, values, type, translation))
   const first = values.find((value) => value !== null)
-  if (first === undefined || translation.elementsOf(`${array.field.path}.*`) === undefined) return all
-  return sql`(${some(elementsOf(array), isIn([first], translation, type), translation)} and ${all})`
+  const elements = elementsOf(array)
+  if (first === undefined || translation.elementsOf(elements.field) === undefined) return all
+  return sql`(${some(elements, isIn([first], translation, type), translation)} and ${all})`
 }
 
 function elementsOf(array: FieldRef): FieldRef {

@@ -103,7 +103,7 @@ function elemMatch(
   const found = someElement(array, scopes[0]!, { ...translation, scopes }, (inner) => where(query, inner))
   const hints = conjunctsOf(query).flatMap((term) => {
     const implied = asConditionOnAllElements(term, array)
-    return implied && translation.elementsOf(implied.field.field.path) !== undefined
+    return implied && translation.elementsOf(implied.field.field) !== undefined
       ? [compare(implied, translation)]
       : []
   })

@@ -10,6 +10,7 @@ import { columnOf, columnsFor } from '../layout/columns.ts'
 import { indexedSource } from '../layout/word-source.ts'
 import type { CollectionDefinition } from '../metadata-records.ts'
 import { canonicalText } from '../sql/describe-index.ts'
+import { type ReadAs, readAsOf } from '../sql/read-as.ts'
 import { MAX_TABLE_COLUMNS, addColumns } from './column-fill.ts'
 import { RULES, columnList, printLayout } from './columns.ts'
 import { beginningOf, createHistory, historyTableName } from './history-table.ts'
@@ -27,6 +28,12 @@ import {
 import { type WordTables, wordTable, wordTexts } from './word-tokens.ts'
 import { type ArrayIndex, arrayIndex, goesIntoArray } from './write/array-indexes.ts'
 import { wordIndex } from './write/word-indexes.ts'
+
+interface ElementTable {
+  readonly name: string
+  /** How its values were read. */
+  readonly reading: ReadAs
+}
 
 export interface Table extends Layout {
   readonly no: number
@@ -46,7 +53,7 @@ export interface Table extends Layout {
   /** Indexes with tables of their own, which writes maintain: into arrays, and for text search. */
   readonly arrays: readonly ArrayIndex[]
   /** Path into an array → the table with its elements in column `k0`. */
-  readonly elements: ReadonlyMap<string, string>
+  readonly elements: ReadonlyMap<string, ElementTable>
   /** The same for indexes of folded text. */
   readonly foldedElements: ReadonlyMap<string, string>
   /** The table of another collection, from the same reading of the catalogue. */
@@ -153,11 +160,14 @@ function describeTable(no: number, all: Indexes): Omit<Table, 'beside' | 'entity
   }))
   const intoArrays = firsts.filter(({ definition }) => goesIntoArray(definition))
   const plain = firsts.filter(({ definition }) => !goesIntoArray(definition))
-  const elementTables = (isWanted: (field: IndexField) => boolean): ReadonlyMap<string, string> =>
+  const elementTables = (isWanted: (field: IndexField) => boolean): ReadonlyMap<string, ElementTable> =>
     new Map(
       intoArrays
         .filter(({ field }) => isIntoArray(field.path) && isWanted(field))
-        .map(({ index, field }) => [field.path, `arr_${index}`]),
+        .map(({ index, field: { path, type, isMixed } }) => [
+          path,
+          { name: `arr_${index}`, reading: readAsOf(type, isMixed) },
+        ]),
     )
   return {
     no,
@@ -177,7 +187,9 @@ function describeTable(no: number, all: Indexes): Omit<Table, 'beside' | 'entity
       ...[...wordIndexes].map(([index, definition]) => wordIndex(definition, name, index)),
     ],
     elements: elementTables(({ caseInsensitive }) => !caseInsensitive),
-    foldedElements: elementTables(({ caseInsensitive }) => caseInsensitive),
+    foldedElements: new Map(
+      [...elementTables(({ caseInsensitive }) => caseInsensitive)].map(([path, { name: of }]) => [path, of]),
+    ),
   }
 }
 

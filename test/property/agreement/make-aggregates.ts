@@ -1,5 +1,6 @@
 /** Random aggregates, and documents that they group in few groups; the odd values are the point. */
 import type { Json, JsonObject } from '../../../src/base/json/json.ts'
+import { parseTrusted } from '../../../src/base/json/parse-trusted.ts'
 import type { Chance } from '../../support/chance.ts'
 import { POOLS } from './pools.ts'
 
@@ -36,7 +37,17 @@ const fieldsOf = (types: Readonly<Record<string, Simple>>): JsonObject =>
   Object.fromEntries(Object.entries(types).map(([name, type]) => [name, { type }]))
 
 /** The types of fields by name, in a document, in an element, and in an element of an element. */
-const TYPES: Readonly<Record<string, Simple>> = {
+type Types = Readonly<Record<string, Simple>>
+
+interface VersionTypes {
+  readonly document: Types
+  readonly element: Types
+  readonly inner: Types
+  /** Of the elements of an array of numbers. */
+  readonly number: Simple
+}
+
+const SAME: Types = {
   b: 'boolean',
   i: 'integer',
   d: 'double',
@@ -44,55 +55,146 @@ const TYPES: Readonly<Record<string, Simple>> = {
   bd: 'bigdecimal',
   s: 'string',
   t: 'date',
-  /** Numbers and texts that other versions stored. */
-  x: 'integer',
-  y: 'double',
-  z: 'integer',
 }
-const OTHER_TYPES: Readonly<Record<string, Simple>> = { x: 'bigdecimal', y: 'bigdecimal', z: 'string' }
+const SAME_INSIDE: Types = { i: 'integer', bd: 'bigdecimal', s: 'string', t: 'date', d: 'double' }
 
-function fields(types: Readonly<Record<string, Simple>>): JsonObject {
-  const inner = {
+/** Both versions store documents and are asked; about the other names they disagree. */
+const TYPES: readonly [VersionTypes, VersionTypes] = [
+  {
+    document: {
+      ...SAME,
+      x: 'integer',
+      y: 'double',
+      z: 'integer',
+      mid: 'integer',
+      mib: 'integer',
+      mdb: 'double',
+      mbb: 'biginteger',
+    },
+    element: { ...SAME_INSIDE, m: 'integer' },
+    inner: { i: 'integer', bd: 'bigdecimal', m: 'double' },
+    number: 'integer',
+  },
+  {
+    document: {
+      ...SAME,
+      x: 'bigdecimal',
+      y: 'bigdecimal',
+      z: 'string',
+      mid: 'double',
+      mib: 'biginteger',
+      mdb: 'biginteger',
+      mbb: 'bigdecimal',
+    },
+    element: { ...SAME_INSIDE, m: 'double' },
+    inner: { i: 'integer', bd: 'bigdecimal', m: 'integer' },
+    number: 'double',
+  },
+]
+
+function fields({ document, element, inner, number }: VersionTypes): JsonObject {
+  const array = (types: Types, more: JsonObject = {}): JsonObject => ({
     type: 'array',
-    items: { type: 'object', fields: fieldsOf({ i: 'integer', bd: 'bigdecimal' }) },
-  }
-  const element = {
-    ...fieldsOf({ i: 'integer', bd: 'bigdecimal', s: 'string', t: 'date', d: 'double' }),
-    in: inner,
-  }
+    items: { type: 'object', fields: { ...fieldsOf(types), ...more } },
+  })
   return {
-    ...fieldsOf(types),
-    o: { type: 'object', fields: fieldsOf({ i: 'integer', s: 'string' }) },
-    a: { type: 'array', items: { type: 'object', fields: element } },
+    ...fieldsOf(document),
+    o: { type: 'object', fields: fieldsOf({ i: 'integer', s: 'string', m: number }) },
+    a: array(element, { in: array(inner) }),
     n: { type: 'array', items: { type: 'bigdecimal' } },
+    m: { type: 'array', items: { type: number } },
     w: { type: 'array', items: { type: 'string' } },
   }
 }
 
-/** The version that is asked, and one that stored other types before. */
-export const VERSIONS: readonly JsonObject[] = [fields(TYPES), fields({ ...TYPES, ...OTHER_TYPES })]
+export const VERSIONS: readonly JsonObject[] = TYPES.map(fields)
+
+const numbers = (...texts: readonly string[]): readonly Json[] => texts.map(parseTrusted)
+
+/**
+ * Numbers near 2^53 and beyond that are one double and several integers, and the numbers that the digits of such a double
+ * denote.
+ */
+const NEAR: Readonly<Partial<Record<Simple, readonly Json[]>>> = {
+  integer: numbers(
+    '1',
+    '9007199254740991',
+    '9007199254740992',
+    '9007199254740993',
+    '-9007199254740993',
+    '18014398509481985',
+    '1152921504606846976',
+    '1152921504606847000',
+    '4611686018427387904',
+    '4611686018427388000',
+    '9223372036854775807',
+    '-9223372036854775808',
+  ),
+  double: numbers(
+    '1',
+    '0.1',
+    '0.30000000000000004',
+    '5e-324',
+    '9007199254740991',
+    '9.007199254740992e+15',
+    '-9.007199254740992e+15',
+    '1.8014398509481984e+16',
+    '1.152921504606847e+18',
+    '4.611686018427388e+18',
+    '9.223372036854776e+18',
+    '-9.223372036854776e+18',
+    '1e+300',
+  ),
+  biginteger: numbers(
+    '1',
+    '9007199254740992',
+    '9007199254740993',
+    '1152921504606846976',
+    '1152921504606847000',
+    '9223372036854775808',
+    '9223372036854776000',
+    '-9223372036854776000',
+    '123456789012345678901234567890',
+  ),
+  bigdecimal: numbers(
+    '1.0',
+    '0.1',
+    '0.10',
+    '0.1000000000000000055511151231257827',
+    '9007199254740992.5',
+    '9007199254740993.0',
+    '9.007199254740992e15',
+    '1152921504606846976.00',
+    '4611686018427388000.0',
+    '-9223372036854775808.5',
+    '1e-400',
+  ),
+}
+
+function pick(chance: Chance, type: Simple): Json {
+  if (type === 'date') return chance.pick(DATES)
+  const near = NEAR[type]
+  return chance.pick(near && chance.happens(60) ? near : POOLS[type].slice(0, 14))
+}
 
 export function makeAggregated(chance: Chance, version: number): JsonObject {
-  const types = version === 0 ? TYPES : { ...TYPES, ...OTHER_TYPES }
-  const value = (type: Simple): Json =>
-    chance.happens(10) ? null : type === 'date' ? chance.pick(DATES) : chance.pick(POOLS[type].slice(0, 14))
-  const some = (of: Readonly<Record<string, Simple>>): JsonObject =>
+  const types = TYPES[version]!
+  const value = (type: Simple): Json => (chance.happens(10) ? null : pick(chance, type))
+  const some = (of: Types): JsonObject =>
     Object.fromEntries(
       Object.entries(of).flatMap(([name, type]) => (chance.happens(15) ? [] : [[name, value(type)]])),
     )
-  const inner = (): JsonObject => some({ i: 'integer', bd: 'bigdecimal' })
+  const inner = (): JsonObject => some(types.inner)
   const element = (): Json =>
     chance.happens(5)
       ? null
-      : {
-          ...some({ i: 'integer', bd: 'bigdecimal', s: 'string', t: 'date', d: 'double' }),
-          ...(chance.happens(70) && { in: chance.list(3, inner) }),
-        }
+      : { ...some(types.element), ...(chance.happens(70) && { in: chance.list(3, inner) }) }
   return {
-    ...some(types),
-    ...(chance.happens(80) && { o: some({ i: 'integer', s: 'string' }) }),
+    ...some(types.document),
+    ...(chance.happens(80) && { o: some({ i: 'integer', s: 'string', m: types.number }) }),
     ...(chance.happens(80) && { a: chance.list(4, element) }),
     ...(chance.happens(80) && { n: chance.list(4, () => value('bigdecimal')) }),
+    ...(chance.happens(80) && { m: chance.list(4, () => value(types.number)) }),
     ...(chance.happens(80) && { w: chance.list(3, () => value('string')) }),
   }
 }
@@ -102,44 +204,46 @@ interface Path {
   readonly type: Simple
 }
 
-const DOCUMENT: readonly Path[] = [
-  ...Object.entries(TYPES).map(([path, type]) => ({ path, type })),
-  { path: 'o.i', type: 'integer' },
-  { path: 'o.s', type: 'string' },
-  { path: 'a.0.i', type: 'integer' },
-  { path: 'n.-1', type: 'bigdecimal' },
-  { path: 'w#', type: 'integer' },
-]
-const ELEMENT: readonly Path[] = (
-  [
-    ['i', 'integer'],
-    ['bd', 'bigdecimal'],
-    ['s', 'string'],
-    ['t', 'date'],
-    ['d', 'double'],
-    ['in#', 'integer'],
-  ] as const
-).map(([name, type]) => ({ path: `a.*.${name}`, type }))
-const INNER: readonly Path[] = (
-  [
-    ['i', 'integer'],
-    ['bd', 'bigdecimal'],
-  ] as const
-).map(([name, type]) => ({ path: `a.*.in.*.${name}`, type }))
+interface Paths {
+  readonly document: readonly Path[]
+  /** The paths of one request. */
+  readonly chains: readonly (readonly Path[])[]
+}
 
-const CHAINS: readonly (readonly Path[])[] = [
-  DOCUMENT,
-  DOCUMENT,
-  [...DOCUMENT, ...ELEMENT, ...ELEMENT],
-  [...DOCUMENT, ...ELEMENT, ...INNER, ...INNER],
-  [...DOCUMENT, ...Array.from({ length: 5 }, (): Path => ({ path: 'n.*', type: 'bigdecimal' }))],
-  [...DOCUMENT, ...Array.from({ length: 5 }, (): Path => ({ path: 'w.*', type: 'string' }))],
-]
+const PATHS = TYPES.map(({ document, element, inner, number }): Paths => {
+  const under = (above: string, types: Types): readonly Path[] =>
+    Object.entries(types).map(([name, type]) => ({ path: `${above}${name}`, type }))
+  const own: readonly Path[] = [
+    ...under('', document),
+    ...under('o.', { i: 'integer', s: 'string', m: number }),
+    { path: 'a.0.i', type: 'integer' },
+    { path: 'a.0.m', type: element['m']! },
+    { path: 'n.-1', type: 'bigdecimal' },
+    { path: 'm.0', type: number },
+    { path: 'w#', type: 'integer' },
+  ]
+  const elements = under('a.*.', { ...element, 'in#': 'integer' })
+  const inners = under('a.*.in.*.', inner)
+  const often = (path: string, type: Simple): readonly Path[] =>
+    Array.from({ length: 5 }, () => ({ path, type }))
+  const chains = [
+    own,
+    own,
+    [...own, ...elements, ...elements],
+    [...own, ...elements, ...inners, ...inners],
+    [...own, ...often('n.*', 'bigdecimal')],
+    [...own, ...often('m.*', number)],
+    [...own, ...often('w.*', 'string')],
+  ]
+  return { document: own, chains }
+})
 
 const NUMBERS: ReadonlySet<Simple> = new Set(['integer', 'double', 'biginteger', 'bigdecimal'])
 
-export function makeAggregate(chance: Chance): JsonObject {
-  const paths = chance.pick(CHAINS)
+/** A request to one of the versions. */
+export function makeAggregate(chance: Chance, version: number): JsonObject {
+  const { document, chains } = PATHS[version]!
+  const paths = chance.pick(chains)
   const names: { readonly name: string; readonly type: Simple | 'count' }[] = []
   const groupBy = chance.list(4, (): Json => {
     const { path, type } = chance.pick(paths)
@@ -169,17 +273,12 @@ export function makeAggregate(chance: Chance): JsonObject {
     const { name, type } = chance.pick(names)
     if (chance.happens(8)) return { field: name, op: chance.pick(['=', '<']), rfield: name }
     if (chance.happens(15)) return { field: name, op: chance.pick(['=', '!=']), rvalue: null }
-    const value =
-      type === 'count'
-        ? chance.int(5)
-        : type === 'date'
-          ? chance.pick(DATES)
-          : chance.pick(POOLS[type].slice(0, 14))
+    const value = type === 'count' ? chance.int(5) : pick(chance, type)
     return { field: name, op: chance.pick(['=', '!=', '<', '<=', '>', '>=']), rvalue: value }
   }
   const isEmpty = names.length === 0
   return {
-    ...(chance.happens(40) && { query: makeCondition(chance) }),
+    ...(chance.happens(40) && { query: makeCondition(chance, document) }),
     groupBy,
     values: isEmpty ? { n: { $count: true } } : values,
     ...(!isEmpty &&
@@ -196,9 +295,8 @@ export function makeAggregate(chance: Chance): JsonObject {
   }
 }
 
-function makeCondition(chance: Chance): Json {
-  const { path, type } = chance.pick(DOCUMENT)
-  if (type === 'date') return { field: path, op: chance.pick(['<', '>=']), rvalue: chance.pick(DATES) }
-  const value = chance.pick(POOLS[type].slice(0, 14))
-  return { field: path, op: chance.pick(['=', '!=', '<', '>=']), rvalue: value }
+function makeCondition(chance: Chance, paths: readonly Path[]): Json {
+  const { path, type } = chance.pick(paths)
+  const op = chance.pick(type === 'date' ? ['<', '>='] : ['=', '!=', '<', '>='])
+  return { field: path, op, rvalue: pick(chance, type) }
 }

@@ -38,6 +38,13 @@ const CASES: readonly Case[] = [
   ['another kind', { a: type('string') }, { a: type('integer') }, ['a']],
   ['numbers with more digits than the type has', { a: type('integer') }, { a: type('bigdecimal') }, ['a']],
   ['numbers that the type holds', { a: type('bigdecimal') }, { a: type('integer') }, []],
+  [
+    'integers and doubles',
+    { a: type('integer'), b: type('double') },
+    { a: type('double'), b: type('integer') },
+    ['a', 'b'],
+  ],
+  ['integers and doubles that the type holds', { a: type('biginteger') }, { a: type('double') }, []],
   ['any takes everything', { a: type('any') }, { a: type('integer') }, []],
   [
     'all that is inside of an object',
@@ -87,6 +94,33 @@ test('registry: stores that remember paths only learn of types from the versions
   ] as const) {
     const body = metadataOf('item', { schema: versionOf(version), fields: { a: type(name) } })
     await registry.create('ann', { entity: 'item', version }, body)
+  }
+  assert.deepEqual([...marked(registry.schemaOf('item', '1.0.0').root.fields)], ['a'])
+  assert.deepEqual([...marked(registry.schemaOf('item', '2.0.0').root.fields)], ['a'])
+})
+
+test('registry: stores that do not tell integers from doubles learn it from the versions that are there', async () => {
+  const store = memoryMetadata()
+  const older = {
+    ...store,
+    readMetadata: async () => {
+      const records = await store.readMetadata()
+      const isKnown = (entry: string): boolean => !/^\$(?:integer|double)\./.test(entry)
+      const collections = records.collections.map((each) => ({ ...each, paths: each.paths.filter(isKnown) }))
+      return { ...records, collections }
+    },
+  }
+  const registry = await openRegistry(older, { ...CONFIGURED, now: () => new Date(0) })
+  for (const [version, name] of [
+    ['1.0.0', 'integer'],
+    ['2.0.0', 'double'],
+  ] as const) {
+    const fields = { a: type(name), b: type('double') }
+    await registry.create(
+      'ann',
+      { entity: 'item', version },
+      metadataOf('item', { schema: versionOf(version), fields }),
+    )
   }
   assert.deepEqual([...marked(registry.schemaOf('item', '1.0.0').root.fields)], ['a'])
   assert.deepEqual([...marked(registry.schemaOf('item', '2.0.0').root.fields)], ['a'])

@@ -40,6 +40,12 @@ const CHOSEN: readonly (readonly [
     ['json l', 'number l#'],
   ],
   ['a text id is the key, a number is not', ['$text._id', '$number._id'], [], ['number _id']],
+  [
+    'integers and doubles of one path as big numbers, too, which are numbers here',
+    ['$number.a', '$integer.a', '$double.b', '$number.b', '$double.a'],
+    [],
+    ['number a', 'number b'],
+  ],
   ['one column for each kind', ['$text.a', '$number.a', '$big.a'], [], ['text a', 'number a']],
   ['fields of indexes come first', ['$text.a', '$text.b'], [index(['b', 'string'])], ['text b', 'text a']],
   [

@@ -31,8 +31,8 @@ const TABLE: Table = {
   folded: new Set(['name']),
   arrays: [],
   elements: new Map([
-    ['tags.*', 'elements_1'],
-    ['jobs.*.title', 'elements_2'],
+    ['tags.*', { name: 'elements_1', reading: 'string' }],
+    ['jobs.*.title', { name: 'elements_2', reading: 'string' }],
   ]),
   foldedElements: new Map([['words.*', 'elements_3']]),
   beside: () => undefined,

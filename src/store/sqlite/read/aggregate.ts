@@ -214,7 +214,10 @@ function isReadFromIndex({ query, aggregation }: AggregatePlan, { table, stateme
   const { chain, keys, values } = aggregation
   if (query || chain.length > 0 || keys.some(({ truncate }) => truncate)) return false
   if (values.some(({ op }) => op === '$sum' || op === '$avg')) return false
-  const named = [...keys, ...values].flatMap((each) => ('field' in each ? [each.field.field.path] : []))
+  const fields = [...keys, ...values].flatMap((each) => ('field' in each ? [each.field.field] : []))
+  // The digits of a number that versions give different types are read from the document.
+  if (fields.some(({ isMixed, type }) => isMixed && type.family === 'number')) return false
+  const named = fields.map(({ path }) => path)
   const hasAll = ({ fields }: IndexDefinition): boolean =>
     named.every((path) => fields.some((field) => field.path === path && !field.caseInsensitive))
   return [...table.indexes.values()].some(hasAll) && lastRowIn(table, statements) <= MAX_UNWATCHED_ROWS

@@ -40,7 +40,11 @@ export function translation(table: Table, { alias, isWatched }: Writing, name = 
     qualifier,
     version: raw(`${qualifier}version`),
     hasFoldedIndex: (path) => table.folded.has(path),
-    elementsOf: (path) => table.elements.get(path),
+    elementsOf(field) {
+      const elements = table.elements.get(field.path)
+      // An index that is older than the record of the types of all versions has values in another form.
+      return elements?.reading === typeOf(field) ? elements.name : undefined
+    },
     foldedElementsOf: (path) => table.foldedElements.get(path),
     hint: indexConditionOf(table, qualifier),
     isWatched,
