@@ -11,6 +11,7 @@ import type { FieldRef } from '../lang/resolve/scope.ts'
 import type { Field } from '../schema/field.ts'
 import type { Caller } from './caller.ts'
 import type { Rule } from './conditions.ts'
+import { mergeReferences } from './merge-references.ts'
 import { requireEntity } from './require-entity.ts'
 import { type View, viewOf } from './view.ts'
 
@@ -37,6 +38,10 @@ export function allowedQuery(
   caller: Caller,
 ): Query<FieldRef> {
   if (query.kind === 'related') return allowedRelated(query, scopes, caller)
+  if (query.kind === 'or') {
+    const merged = mergeReferences(query, caller)
+    if (merged !== query) return allowedQuery(merged, scopes, caller)
+  }
   for (const field of ownFieldsOf(query)) requireReadable(field, scopes[field.up]!)
   // The elements of an array belong to the document of the array.
   const inside = scopesInside(query, scopes, undefined)

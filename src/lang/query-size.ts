@@ -7,7 +7,7 @@ import { ServiceError } from '../base/errors.ts'
 import { spend } from '../base/work/work.ts'
 import { type Query, nodesOf } from './query.ts'
 
-/** So few that the values of all conditions, some of which are bound up to three times, fit into a statement of SQLite. */
+/** So few that the values of all conditions fit into a statement of SQLite. */
 export const MAX_CONDITIONS = 10_000
 
 /** For resolving and authorizing a node, and for writing its SQL, which happens where nothing is charged any more. */

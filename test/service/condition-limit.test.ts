@@ -28,17 +28,20 @@ const RULES_PER_ROLE = 200
 const CLERK = callerWith('clerk')
 const EVERYONE = callerWith(...Array.from({ length: ROLES }, (_, i) => `r${i}`))
 
-function oneOf(count: number, field = 'a'): JsonObject {
-  return { $or: Array.from({ length: count }, (_, i) => ({ field, op: '=', rvalue: `v${i}` })) }
+function oneOf(count: number): JsonObject {
+  return { $or: Array.from({ length: count }, (_, i) => ({ field: 'a', op: '=', rvalue: `v${i}` })) }
 }
 
-/** A condition on the document at the end of a chain of references. */
+/** Conditions on documents at the end of a chain of references, each on a document of its own. */
 function through(references: number, count: number): JsonObject {
-  return oneOf(count, `${'r.*.'.repeat(references)}a`)
+  const field = `${'r.*.'.repeat(references)}a`
+  return { $and: Array.from({ length: count }, () => ({ field, op: '=', rvalue: 'v1' })) }
 }
 
 interface Answer {
   readonly matchCount?: number
+  readonly processed?: readonly { readonly _id: string }[]
+  readonly next?: string
   readonly errors?: readonly { readonly errorCode: string; readonly msg: string }[]
 }
 
@@ -58,9 +61,9 @@ onEveryStore(() => {
   })
   after(() => tester[Symbol.asyncDispose]())
 
-  function define(entity: string, fields: JsonObject, find: Json): Promise<unknown> {
+  function define(entity: string, fields: JsonObject, find: Json, more: JsonObject = {}): Promise<unknown> {
     const schema = { access: { ...ANYONE, find }, version: { value: VERSION, changelog: 'made' } }
-    const document = metadataDocument(entity, fields, { info: { defaultVersion: VERSION }, schema })
+    const document = metadataDocument(entity, fields, { info: { defaultVersion: VERSION, ...more }, schema })
     return tester.service.metadata.create(ADMIN, { entity, version: VERSION }, document)
   }
 
@@ -85,6 +88,36 @@ onEveryStore(() => {
   test('find: conditions within the limit are answered', async () => {
     assert.equal((await found(CLERK, 'n', through(5, 100))).matchCount, 1)
     assert.equal((await found(callerWith('r1'), 'ruled')).matchCount, 1)
+  })
+
+  test('find: many pages by cursor under long row rules are complete', async () => {
+    const indexes = [{ fields: ['a', 'b', 'c'].map((field) => ({ field, dir: '$asc' })) }]
+    const rules = Array.from({ length: ROLES }, (_, i) => ({ role: `r${i}`, where: oneOf(RULES_PER_ROLE) }))
+    await define('paged', { a: STRING, b: STRING, c: STRING }, rules, { indexes })
+    const data = Array.from({ length: 60 }, (_, i) => ({
+      _id: `${i}`,
+      a: 'v1',
+      b: `${i % 5}`,
+      c: `${i % 9}`,
+    }))
+    assert.equal((await tester.insert('paged', { data })).modifiedCount, 60)
+    // with the conditions once in each of seven ranges, the second page had more than a statement can have
+    const caller = callerWith(...Array.from({ length: 48 }, (_, i) => `r${i}`))
+    const ids: string[] = []
+    for (let after: string | undefined, more = true; more; more = after !== undefined) {
+      const page = { size: 25, ...(after !== undefined && { after }) }
+      const body = {
+        page,
+        projection: { field: '_id' },
+        sort: [{ a: '$asc' }, { b: '$desc' }, { c: '$asc' }],
+      }
+      const answer = JSON.parse(printResponse(await tester.find('paged', body, caller))) as Answer
+      assert.equal(answer.errors, undefined, JSON.stringify(answer.errors))
+      ids.push(...answer.processed!.map(({ _id }) => _id))
+      after = answer.next
+    }
+    assert.equal(new Set(ids).size, 60)
+    assert.equal(ids.length, 60)
   })
 
   test('update and delete: a query that references multiply beyond the limit is refused', async () => {

@@ -8,7 +8,14 @@ import type { Service } from '../../src/service/service.ts'
 import type { StoreKind } from '../../src/store/store.ts'
 import { recordStatements } from '../store/record-statements.ts'
 import { citusUrl, testUnlessOnCitus } from '../support/citus.ts'
-import { ADMIN, EVERYTHING, documentsOf, failLoudly, metadataDocument } from '../support/service.ts'
+import {
+  ADMIN,
+  EVERYTHING,
+  callerWith,
+  documentsOf,
+  failLoudly,
+  metadataDocument,
+} from '../support/service.ts'
 import { freshPlace } from '../support/store-kind.ts'
 
 const ROOTS = 50
@@ -138,5 +145,79 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       const found = await on.service.data.find(ADMIN, { entity: 'root' }, body(op, 10_000))
       assert.equal(found.matchCount, count)
     }
+  })
+}
+
+for (const kind of ['sqlite', 'postgres'] as const) {
+  test(`references: on ${kind} alternatives about one reference are one condition on its documents`, async () => {
+    await using on = await opened([kind, kind, kind])
+    const one = { field: 'below.*._id', op: '=', rvalue: 'child7' }
+    const deeper = (n: number): JsonObject => ({
+      field: 'below.*.below.*._id',
+      op: '=',
+      rvalue: `grandchild${n}`,
+    })
+    const subselects = async (query: JsonObject): Promise<number> => {
+      const body = { query, projection: { field: '_id' } }
+      const response = await on.service.data.explain(ADMIN, { entity: 'root' }, body)
+      const explained = (documentsOf(response)[0]![kind] as JsonObject)['query']
+      return JSON.stringify(explained).split('(select').length - 1
+    }
+    const own = { field: '_id', op: '=', rvalue: 'root9' }
+    const many = { $or: [one, deeper(8), own, ...[10, 11, 12, 13].map(deeper)] }
+    assert.equal(await subselects(many), await subselects({ $or: [one, deeper(8), own, deeper(10)] }))
+    const body = { query: many, projection: { field: '_id' }, sort: { _id: '$asc' } }
+    const found = documentsOf(await on.service.data.find(ADMIN, { entity: 'root' }, body))
+    assert.deepEqual(
+      found.map(({ _id }) => _id),
+      ['root10', 'root11', 'root12', 'root13', 'root7', 'root8', 'root9'],
+    )
+  })
+
+  test(`references: on ${kind} each of two alternatives has the row rules of its own fields`, async () => {
+    await using place = await freshPlace(kind)
+    await using service = await openService({
+      datasources: [{ name: kind, location: place.location }],
+      limits: DEFAULT_LIMITS,
+      onInternalError: failLoudly,
+    })
+    const info = { datastore: { backend: kind, datasource: kind } }
+    const where = (field: string) => [{ role: 'anyone', where: { field, op: '=', rvalue: 'yes' } }]
+    const string = { type: 'string' }
+    const guarded = (by: string) => ({ ...string, access: { find: where(by) } })
+    const below = {
+      above: string,
+      showsX: string,
+      showsY: string,
+      x: guarded('showsX'),
+      y: guarded('showsY'),
+    }
+    const query = { field: 'above', op: '=', rfield: '$parent._id' }
+    const above = { _id: string, below: { type: 'reference', entity: 'below', query } }
+    for (const [entity, fields] of Object.entries({ below, above })) {
+      const target = { entity, version: '1.0.0' }
+      await service.metadata.create(ADMIN, target, metadataDocument(entity, fields, { info }))
+    }
+    await service.data.insert(
+      ADMIN,
+      { entity: 'above' },
+      { data: [{ _id: 'a' }, { _id: 'b' }, { _id: 'c' }] },
+    )
+    const data = [
+      { above: 'a', showsX: 'yes', showsY: 'no', x: '1', y: '2' },
+      { above: 'b', showsX: 'no', showsY: 'yes', x: '1', y: '2' },
+      { above: 'c', showsX: 'no', showsY: 'no', x: '1', y: '2' },
+    ]
+    const inserted = await service.data.insert(ADMIN, { entity: 'below' }, { data })
+    assert.equal(inserted.status, 'COMPLETE')
+    const [x, y] = ['x', 'y'].map((field, i) => ({
+      field: `below.*.${field}`,
+      op: '=',
+      rvalue: String(i + 1),
+    }))
+    const body = { query: { $or: [x, y] }, projection: { field: '_id' }, sort: { _id: '$asc' } }
+    const caller = callerWith('reader')
+    const found = documentsOf(await service.data.find(caller, { entity: 'above' }, body as JsonObject))
+    assert.deepEqual(found, [{ _id: 'a' }, { _id: 'b' }])
   })
 }

@@ -5,7 +5,7 @@
 import type { Json } from '../../base/json/json.ts'
 import { isLiteral } from '../../lang/parameters.ts'
 import { type Operand, valueParameter } from '../../lang/operand.ts'
-import { type Query, conjunctsOf } from '../../lang/query.ts'
+import { type Query, conjunctsOf, nodesOf } from '../../lang/query.ts'
 import { type FieldRef, sortsByOthers } from '../../lang/resolve/scope.ts'
 import type { SortKey } from '../../lang/sort.ts'
 import type { ReadPlan } from '../../plan/plan.ts'
@@ -147,11 +147,21 @@ export function servedKeys({ query, sort, asOf }: ReadPlan, indexes: Iterable<In
     else beside = Math.max(beside, count)
   }
   // An index that finds the matches by value is better than one that only orders all documents.
-  return Math.min(isFiltered ? served : beside, MAX_SERVED)
+  return Math.min(isFiltered ? served : beside, MAX_SERVED, servedBeside(query))
 }
 
 /** Each key adds up to two ranges, and each range repeats the filter. */
 const MAX_SERVED = 3
+
+/** Planning a statement takes time that grows faster than its length, so a long filter is not repeated often. */
+function servedBeside(query: Query<unknown> | undefined): number {
+  if (!query) return MAX_SERVED
+  const conditions = nodesOf(query).take(MAX_REPEATED).toArray().length
+  return Math.floor((MAX_REPEATED / conditions - 1) / 2)
+}
+
+/** Conditions of a filter, in all ranges together. */
+const MAX_REPEATED = 1_000
 
 function keysIn(
   fields: readonly IndexField[],
