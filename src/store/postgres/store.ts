@@ -1,6 +1,7 @@
 /** The PostgreSQL store, shared by any number of processes; the same statements run on a Citus cluster. */
 import { microseconds, risingFrom } from '../clock.ts'
 import type { Database } from '../database.ts'
+import { bookkeepingOperations } from '../tables/bookkeeping.ts'
 import { createTransfer } from '../tables/export.ts'
 import { collectionExport } from './transfer/export.ts'
 import { openSnapshotOn } from './transfer/snapshot.ts'
@@ -8,26 +9,20 @@ import { claimImport, collectionImport } from './transfer/import.ts'
 import { createFiller } from './schema/filler.ts'
 import { tryToTidyUp } from './schema/index-builds.ts'
 import { collectionsOf } from './schema/changes.ts'
-import { createMetadata } from '../tables/metadata.ts'
-import { openConnections } from './connection/connections.ts'
+import { type Connections, openConnections } from './connection/connections.ts'
 import { createKnownTables } from './schema/table-cache.ts'
 import { createPipelining } from './connection/pipelining.ts'
-import { createListening } from './connection/listen.ts'
-import { readLocation } from './connection/location.ts'
-import { createAnswers } from '../tables/answers.ts'
-import { createLocks } from '../tables/locks.ts'
-import { createSequences } from '../tables/sequences.ts'
+import { type Listening, createListening } from './connection/listen.ts'
+import { type Location, readLocation } from './connection/location.ts'
 import { createSharedReads } from './read/shared-reads.ts'
 import { examineServer, requireRights, requireWorkers } from './schema/server.ts'
 import { migrate } from './schema/migrations.ts'
 import { outboxTable } from './events/event-numbers.ts'
-import { createEventStore } from '../tables/outbox.ts'
 import { createSharedWrites } from './write/shared-writes.ts'
 import { readOperations } from './read-operations.ts'
-import { createRunner } from './runner.ts'
+import { type Runner, createRunner } from './runner.ts'
 import { writeOperations } from './write-operations.ts'
 import { createSequencer } from './events/sequencer.ts'
-import { createSinks } from '../tables/sinks.ts'
 import { ping } from '../engine.ts'
 import { CHANNELS, createPostgresEngine } from './engine.ts'
 
@@ -51,14 +46,8 @@ const BESIDE_POOL_SIZE = 4
 
 /** Returns at once and connects on first use. While the database is unreachable, every operation fails. */
 export function openPostgresStore(options: PostgresOptions): Database {
-  const {
-    url,
-    now = microseconds,
-    onTiming,
-    onError = () => undefined,
-    onWarning = () => undefined,
-    isBeside = false,
-  } = options
+  const { url, now = microseconds, isBeside = false } = options
+  const { onTiming, onError = ignore, onWarning = ignore } = options
   const given = readLocation(url)
   const location = isBeside ? { ...given, poolSize: Math.min(given.poolSize, BESIDE_POOL_SIZE) } : given
   const connections = openConnections(location, onError)
@@ -81,32 +70,16 @@ export function openPostgresStore(options: PostgresOptions): Database {
   const start = untilDone(async () => {
     const server = await examineServer(connections, location)
     isCluster = server.isCluster
-    if (!isBeside) await migrate(connections, location)
+    if (isBeside) return await reload()
+    await migrate(connections, location)
     await reload()
     // A table may be in use for hours, by a dump of the database, and no request needs what is to be dropped.
-    if (!isBeside && !(await tryToTidyUp(builder))) filler.wake()
-    if (!isBeside) server.warnings.forEach(onWarning)
+    if (!(await tryToTidyUp(builder))) filler.wake()
+    server.warnings.forEach(onWarning)
   })
   const runner = createRunner({ start, reload, onError, onTiming })
   const { run } = runner
-  const eventListeners: (() => void)[] = []
-  const onPublished = (): void => eventListeners.forEach((listener) => listener())
-  const sequencer = createSequencer({ location, ready: start, onPublished, onError })
-  const engine = createPostgresEngine({
-    connections,
-    schema: location.schema,
-    run: (operation, work) => {
-      // Events of processes that died get their numbers as soon as somebody reads.
-      if (operation === 'events' || operation === 'trim') sequencer.watch()
-      return run(operation, work)
-    },
-    listen(topic, listener) {
-      listening.add(CHANNELS[topic], listener)
-      if (topic !== 'events') return
-      eventListeners.push(listener)
-      sequencer.watch()
-    },
-  })
+  const { engine, sequencer } = engineWithEvents({ location, connections, listening, start, runner, onError })
   const outbox = outboxTable(engine, { quick: connections.quick, watch: sequencer.watch })
   const collections = collectionsOf(builder)
   const context = { engine, tableOf, version: () => version(), isCluster: () => isCluster }
@@ -125,13 +98,7 @@ export function openPostgresStore(options: PostgresOptions): Database {
       schema: location.schema,
       onCaptured: sequencer.wake,
     }),
-    nextValues: createSequences(engine).next,
-    peekValues: createSequences(engine).peek,
-    raiseSequence: createSequences(engine).raise,
-    locks: createLocks(engine),
-    keyedAnswers: createAnswers(engine),
-    metadata: createMetadata(engine, collections),
-    sinks: createSinks(engine),
+    ...bookkeepingOperations(engine, { collections, outbox }),
     transfer: createTransfer({
       engine,
       collections,
@@ -141,7 +108,6 @@ export function openPostgresStore(options: PostgresOptions): Database {
       openImport: () => collectionImport(builder, (work) => run('move', work)),
       claim: () => claimImport(builder),
     }),
-    events: createEventStore(engine, outbox),
     async ping() {
       await ping(engine)
       await run('ping', () => requireRights(connections.quick, location.schema))
@@ -158,6 +124,38 @@ export function openPostgresStore(options: PostgresOptions): Database {
   }
 }
 
+interface EngineParts {
+  readonly location: Location
+  readonly connections: Connections
+  readonly listening: Listening
+  readonly start: () => Promise<void>
+  readonly runner: Runner
+  readonly onError: (error: unknown) => void
+}
+
+/** The engine, and the sequencer that numbers events once somebody reads them. */
+function engineWithEvents({ location, connections, listening, start, runner, onError }: EngineParts) {
+  const eventListeners: (() => void)[] = []
+  const onPublished = (): void => eventListeners.forEach((listener) => listener())
+  const sequencer = createSequencer({ location, ready: start, onPublished, onError })
+  const engine = createPostgresEngine({
+    connections,
+    schema: location.schema,
+    run: (operation, work) => {
+      // Events of processes that died get their numbers as soon as somebody reads.
+      if (operation === 'events' || operation === 'trim') sequencer.watch()
+      return runner.run(operation, work)
+    },
+    listen(topic, listener) {
+      listening.add(CHANNELS[topic], listener)
+      if (topic !== 'events') return
+      eventListeners.push(listener)
+      sequencer.watch()
+    },
+  })
+  return { engine, sequencer }
+}
+
 /** Work that is done once: concurrent callers share the attempt, and after a failure the next caller tries again. */
 function untilDone(work: () => Promise<void>): () => Promise<void> {
   let doing: Promise<void> | undefined
@@ -169,3 +167,5 @@ function untilDone(work: () => Promise<void>): () => Promise<void> {
     return doing
   }
 }
+
+function ignore(): void {}

@@ -68,7 +68,7 @@ export function writeOperations({
             async (transaction) => {
               if (!isDryRun)
                 return await work(capturing(sessionIn(transaction, inOneSnapshot(context)), note))
-              const next = peekingOn({ peekValues: createSequences(engine).peek })
+              const next = peekingOn(createSequences(engine))
               const result = await work(sessionIn(transaction, { ...inOneSnapshot(context), next }))
               transaction.undo()
               return result

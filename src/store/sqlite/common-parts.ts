@@ -2,14 +2,8 @@
 import { type Operation, ping } from '../engine.ts'
 import type { Database } from '../database.ts'
 import type { Bookkeeping, TransactOptions } from '../store.ts'
-import { createAnswers } from '../tables/answers.ts'
-import { bookkeepingIn } from '../tables/bookkeeping.ts'
+import { bookkeepingIn, bookkeepingOperations } from '../tables/bookkeeping.ts'
 import { createTransfer } from '../tables/export.ts'
-import { createLocks } from '../tables/locks.ts'
-import { createMetadata } from '../tables/metadata.ts'
-import { createEventStore } from '../tables/outbox.ts'
-import { createSequences } from '../tables/sequences.ts'
-import { createSinks } from '../tables/sinks.ts'
 import type { Catalogue } from './catalogue.ts'
 import { collectionsOf } from './collections.ts'
 import { createSqliteEngine } from './engine.ts'
@@ -62,16 +56,9 @@ export function commonParts(parts: Parts) {
     canJoin: direct.canJoin,
     canAggregate: direct.canAggregate,
     description: 'SQLite, every write on disk before it is answered (WAL, synchronous=FULL)',
-    nextValues: createSequences(engine).next,
-    peekValues: createSequences(engine).peek,
-    raiseSequence: createSequences(engine).raise,
-    locks: createLocks(engine),
-    keyedAnswers: createAnswers(engine),
+    ...bookkeepingOperations(engine, { collections, outbox: OUTBOX_TABLE }),
     readHistory: (request, bounds) =>
       readHistory(request, { tableNow: () => catalogue.tableOf(request.collection), readers, bounds }),
-    metadata: createMetadata(engine, collections),
-    events: createEventStore(engine, OUTBOX_TABLE),
-    sinks: createSinks(engine),
     transfer: createTransfer({
       engine,
       collections,
@@ -130,7 +117,7 @@ const TIMED: ReadonlySet<Operation> = new Set(['lock', 'sequence'])
 /** Receives how long an operation took. */
 export type OnTiming = (operation: string, seconds: number) => void
 
-type Timed = <T>(operation: string, work: () => Promise<T> | T) => Promise<T>
+export type Timed = <T>(operation: string, work: () => Promise<T> | T) => Promise<T>
 
 export function timing(onTiming: OnTiming | undefined): Timed {
   return async (operation, work) => {

@@ -5,8 +5,8 @@ import { microseconds, risingFrom } from '../clock.ts'
 import type { Database } from '../database.ts'
 import type { Found, OnDocument } from '../store.ts'
 import { freeAllSinks } from '../tables/sinks.ts'
-import { type Table, openCatalogue } from './catalogue.ts'
-import { type OnTiming, bookkeepingOn, commonParts, timing, transactOn } from './common-parts.ts'
+import { type Catalogue, type Table, openCatalogue } from './catalogue.ts'
+import { type OnTiming, type Timed, bookkeepingOn, commonParts, timing, transactOn } from './common-parts.ts'
 import { queryIn } from './engine.ts'
 import { openConnection } from './file/connection.ts'
 import { type SqliteMemory, USUAL_MEMORY } from './file/memory.ts'
@@ -15,12 +15,19 @@ import { aggregateElsewhere, aggregateExplanation, isSlowAggregate } from './rea
 import { explanation } from './read/explain.ts'
 import { type Lookups, createLookups } from './read/lookups.ts'
 import { readPage } from './read/page.ts'
-import { createReaders } from './read/readers.ts'
-import { createStatements, preparedStatements, readStatements } from './read/reads.ts'
+import { type Readers, createReaders } from './read/readers.ts'
+import { type Statements, createStatements, preparedStatements, readStatements } from './read/reads.ts'
 import { candidatesFor, explainElsewhere, isSlow, readElsewhere, untilCurrent } from './read/slow-reads.ts'
 import { streamFrom } from './read/stream.ts'
 import { forgetSizes } from './read/table-size.ts'
-import { directSession, inOneSnapshot, paidBy, promised, requireTable } from './session.ts'
+import {
+  type DirectSession,
+  directSession,
+  inOneSnapshot,
+  paidBy,
+  promised,
+  requireTable,
+} from './session.ts'
 import { returnFreePages } from './write/free-pages.ts'
 import { createOutboxWriter } from './write/outbox.ts'
 import { keepLogSmall } from './write/wal-checkpoints.ts'
@@ -67,8 +74,6 @@ export function openSqliteStore(options: SqliteOptions): Database {
   const session = { within: connection.within, catalogue, statements, outbox, version: () => version() }
   const direct = directSession(session)
   const timed = timing(onTiming)
-  const timedUntilCurrent = <T>(operation: string, work: () => Promise<T>): Promise<T> =>
-    timed(operation, () => untilCurrent(work))
   const bookkeeping = bookkeepingOn(statements, writer)
   const onMetadata: (() => void)[] = []
   const own = { filler, maintenance, onMetadata }
@@ -91,6 +96,40 @@ export function openSqliteStore(options: SqliteOptions): Database {
         },
       }
     },
+    ...readOperations({ catalogue, statements, lookups, readers, direct, timed }),
+    write: (plan, begin, bounds) =>
+      timed(plan.kind, async () => {
+        const candidates = await untilCurrent(() => {
+          const table = requireTable(catalogue, plan.collection)
+          return candidatesFor(plan, statements, { table, readers, bounds })
+        })
+        return await writer.run(() => direct.write(plan, begin, bounds, candidates), bounds)
+      }),
+    transact: (work, options) =>
+      timed('transact', () =>
+        transactOn(
+          { writer, catalogue },
+          () => work(promised(directSession(inOneSnapshot(session), true), bookkeeping)),
+          options,
+        ),
+      ),
+  }
+}
+
+interface ReadParts {
+  readonly catalogue: Catalogue
+  readonly statements: Statements
+  readonly lookups: Lookups
+  readonly readers: Readers
+  readonly direct: DirectSession
+  readonly timed: Timed
+}
+
+/** What an index serves is read in this thread; slow reads go to reader threads. */
+function readOperations({ catalogue, statements, lookups, readers, direct, timed }: ReadParts) {
+  const timedUntilCurrent = <T>(operation: string, work: () => Promise<T>): Promise<T> =>
+    timed(operation, () => untilCurrent(work))
+  return {
     find: (plan, take, bounds) =>
       timed('find', () => {
         const table = catalogue.tableOf(plan.collection)
@@ -128,23 +167,7 @@ export function openSqliteStore(options: SqliteOptions): Database {
           return direct.explainAggregate(plan, bounds)
         return await explainElsewhere(aggregateExplanation(plan, table, statements), { readers, bounds })
       }),
-    write: (plan, begin, bounds) =>
-      timed(plan.kind, async () => {
-        const candidates = await untilCurrent(() => {
-          const table = requireTable(catalogue, plan.collection)
-          return candidatesFor(plan, statements, { table, readers, bounds })
-        })
-        return await writer.run(() => direct.write(plan, begin, bounds, candidates), bounds)
-      }),
-    transact: (work, options) =>
-      timed('transact', () =>
-        transactOn(
-          { writer, catalogue },
-          () => work(promised(directSession(inOneSnapshot(session), true), bookkeeping)),
-          options,
-        ),
-      ),
-  }
+  } satisfies Partial<Database>
 }
 
 /** Batches a find by `_id` with others of the same turn; undefined for other plans. */

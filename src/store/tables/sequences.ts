@@ -5,20 +5,12 @@ import type { Engine, Rows, Urgency } from '../engine.ts'
 import type { PeekOptions, Store } from '../store.ts'
 import { type Fragment, param, raw, sql } from '../sql/fragment.ts'
 
-export interface Sequences {
-  /** The values that `next` would return after `skip` others. */
-  readonly peek: (sequence: Sequence, options: PeekOptions) => Promise<readonly bigint[]>
-  /** Returns values that are unique for all time. */
-  readonly next: (sequence: Sequence, count: number) => Promise<readonly bigint[]>
-  /** Continues a sequence at `initialValue` or later; a sequence that is further already does not change. */
-  readonly raise: (sequence: Sequence) => Promise<void>
-}
-
-export function createSequences(engine: Engine): Sequences {
+/** The operations of a store on its sequences. */
+export function createSequences(engine: Engine): Pick<Store, 'nextValues' | 'peekValues' | 'raiseSequence'> {
   return {
-    next: (sequence, count) => engine.run('sequence', () => nextValues(engine, sequence, { count })),
-    peek: (sequence, options) => engine.run('sequence', () => peekValues(engine, sequence, options)),
-    raise: (sequence) =>
+    nextValues: (sequence, count) => engine.run('sequence', () => nextValues(engine, sequence, { count })),
+    peekValues: (sequence, options) => engine.run('sequence', () => peekValues(engine, sequence, options)),
+    raiseSequence: (sequence) =>
       engine.run('sequence', async () => {
         await engine.batch([raised(sequence)])
       }),

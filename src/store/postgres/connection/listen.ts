@@ -5,7 +5,7 @@ import pg from 'pg'
 import { untilEnded } from './time-limit.ts'
 import type { Location } from './location.ts'
 
-interface Listening extends AsyncDisposable {
+export interface Listening extends AsyncDisposable {
   readonly add: (channel: Channel, listener: () => void) => void
 }
 
