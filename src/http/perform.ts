@@ -1,6 +1,7 @@
 /** Turns an admitted request into a reply: reserves shared limits, reads the body, and selects the thread. */
 import type { IncomingMessage } from 'node:http'
 import { ServiceError } from '../base/errors.ts'
+import { memoized } from '../base/memo.ts'
 import { INLINE_STEPS, Work, during } from '../base/work/work.ts'
 import { accountOf, charge, payerOf } from './admission.ts'
 import { TOO_MANY_BODIES, checkBodyHeaders, parseBody, readBody } from './body.ts'
@@ -170,12 +171,16 @@ function holdUntilClosed({ response }: Exchange, held: Disposable): void {
   else response.once('close', () => held[Symbol.dispose]())
 }
 
-function headersFor({ headers = [] }: Route, request: IncomingMessage): Params {
-  if (headers.length === 0) return NO_HEADERS
-  return Object.fromEntries(
-    headers.map(({ name }) => [name.toLowerCase(), request.headers[name.toLowerCase()]?.toString()]),
-  )
+function headersFor(route: Route, { headers }: IncomingMessage): Params {
+  if (!route.headers) return NO_HEADERS
+  const read: Record<string, string | undefined> = {}
+  for (const name of lowerCaseNames(route.headers)) read[name] = headers[name]?.toString()
+  return read
 }
+
+const lowerCaseNames = memoized((headers: NonNullable<Route['headers']>) =>
+  headers.map(({ name }) => name.toLowerCase()),
+)
 
 const NO_HEADERS: Params = {}
 
