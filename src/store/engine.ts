@@ -2,11 +2,11 @@
  * The interface between a database and the bookkeeping in `tables/`, which is written once for all databases.
  * Statements are fragments; each engine writes its own placeholders.
  *
- * A new database needs a `Dialect` for the SQL of queries, and these 19 functions to serve requests:
+ * A new database needs a `Dialect` for the SQL of queries, and these 18 functions to serve requests:
  *
  * | Interface | Functions |
  * |---|---|
- * | `Engine` | `run`, `query`, `batch`, `transaction`, `tryClaim`, `notify`, `listen`, `readClock` |
+ * | `Engine` | `run`, `query`, `batch`, `transaction`, `tryClaim`, `notify`, `listen` |
  * | `OutboxTable` | `setBounds`, `untilNumbered` |
  * | `Collections` | `change`, `reload` |
  * | `Store` | `answers`, `find`, `stream`, `explain`, `readHistory`, `write`, `transact` |
@@ -22,8 +22,11 @@ export interface Engine {
   readonly dialect: Dialect
   /** Whether other processes may use the same database at the same time. */
   readonly isShared: boolean
-  /** Milliseconds since 1970, by the clock that all processes share. */
-  readonly readClock: () => Promise<number>
+  /**
+   * Milliseconds since 1970, by the clock that all processes share. It is read for each row; a subselect of it is read once for
+   * the whole statement, and can be compared by an index.
+   */
+  readonly now: Fragment
   /** Runs one operation: waits until the store is ready, measures the time, and turns failures into public errors. */
   readonly run: <T>(operation: Operation, work: () => Promise<T>) => Promise<T>
   /** Runs one statement that only reads. */

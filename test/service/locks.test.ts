@@ -2,10 +2,13 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
 import { type Code, ServiceError } from '../../src/base/errors.ts'
 import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import type { Service } from '../../src/service/service.ts'
 import { rowsOf } from '../support/postgres.ts'
+import { openRelay } from '../support/relay.ts'
 import { startTestServer } from '../support/server.ts'
 import { ADMIN, openServiceAt, openTestService } from '../support/service.ts'
 import { type Tenant, shareService } from '../support/shared-service.ts'
@@ -49,6 +52,31 @@ async function pass(location: string, ms: number, domain = 'd'): Promise<void> {
     return void (await rowsOf(location, (schema) => `update ${schema}.smalt_lock ${earlier}`))
   using database = new DatabaseSync(join(directoryOf(location), 'smalt.db'), { timeout: 10_000 })
   database.exec(`update smalt_lock ${earlier}`)
+}
+
+/** Somebody else's transaction, which uses the row of the only lock. */
+async function useRow(location: string) {
+  const client = new pg.Client({ connectionString: location.replace(/\?.*/, '') })
+  await client.connect()
+  const table = `${new URL(location).searchParams.get('schema')!}.smalt_lock`
+  await client.query('begin')
+  await client.query(`select from ${table} for update`)
+  const waiting = 'select from pg_stat_activity where pg_backend_pid() = any(pg_blocking_pids(pid))'
+  const expired = `select from ${table} where expires + 500 < extract(epoch from clock_timestamp()) * 1000`
+  return {
+    end: () => client.end(),
+    /** Until so many statements wait for it, and the lock has expired for a while. */
+    async untilExpiredWith(statements: number): Promise<void> {
+      for (const deadline = Date.now() + 60_000; ; await sleep(20)) {
+        const [{ rowCount: waiters }, { rowCount: over }] = [
+          await client.query(waiting),
+          await client.query(expired),
+        ]
+        if (waiters === statements && over === 1) return
+        assert.ok(Date.now() < deadline)
+      }
+    },
+  }
 }
 
 async function refused(work: Promise<unknown>, code: Code, message: RegExp): Promise<void> {
@@ -264,6 +292,49 @@ onEveryStore((kind) => {
         assert.equal(await ask('acquire', 'a'), false)
         assert.equal(await ask('release', 'b'), true)
       }
+    })
+
+  if (kind === 'postgres')
+    test('lock: an answer that arrives late ends no lock early', async () => {
+      await using place = await freshPlace()
+      await using relay = await openRelay(place.location)
+      await using service = await openServiceAt(place.location)
+      await using late = await openServiceAt(relay.url)
+      const take = ({ data }: Service, callerId: string, resourceId: string) =>
+        data.lock(ADMIN, { operation: 'acquire', domain: 'd', ttl: 1_000, callerId, resourceId })
+      const delayed = relay.delayAt('clock_timestamp')
+      const first = take(late, 'a', 'first')
+      const pass = await delayed
+      await sleep(1_500)
+      pass()
+      assert.equal(await first, true)
+      for (const resource of ['second', 'third', 'fourth']) {
+        const began = performance.now()
+        assert.equal(await take(late, 'a', resource), true)
+        const isTakenOver = await take(service, 'b', resource)
+        const elapsedMs = performance.now() - began
+        assert.ok(isTakenOver === false || elapsedMs >= 1_000, `two owners after ${elapsedMs} ms`)
+      }
+    })
+
+  if (kind === 'postgres')
+    test('lock: an acquire that waits for another statement loses nothing of its lifetime', async () => {
+      await using place = await freshPlace()
+      await using service = await openServiceAt(place.location)
+      const acquire = (callerId: string) => {
+        const lock = { operation: 'acquire', domain: 'd', resourceId: 'r', ttl: 1_000, callerId }
+        return service.data.lock(ADMIN, lock)
+      }
+      assert.equal(await acquire('a'), true)
+      const other = await useRow(place.location)
+      let began = 0
+      const waiting = acquire('a').finally(() => (began = performance.now()))
+      await other.untilExpiredWith(1)
+      await other.end()
+      assert.equal(await waiting, true)
+      const isTakenOver = await acquire('b')
+      const elapsedMs = performance.now() - began
+      assert.ok(isTakenOver === false || elapsedMs >= 500, `over after ${elapsedMs} ms`)
     })
 
   test('lock: it outlives the process', async () => {

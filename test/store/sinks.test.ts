@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { NewItem, SinkResults, SinkProgress, SinkStore } from '../../src/store/sinks.ts'
 import type { StoreKind } from '../../src/store/store.ts'
+import { openRelay } from '../support/relay.ts'
 import { type SinkDatasource, openSinks, sinkPlace } from '../service/sinks/stores.ts'
 
 const BOUNDED = { timeout: 200_000 }
@@ -109,6 +110,23 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       new Map([5, 20].map((n) => [n, item(n).event])),
     )
   })
+
+  if (kind === 'postgres')
+    check('settle: nothing of it, when the lease is over, though an answer arrived late', async (stage) => {
+      const { place, store } = stage
+      await using relay = await openRelay(place.location)
+      await using late = openSinks(relay.url)
+      const delayed = relay.delayAt('clock_timestamp')
+      const holding = late.hold({ ...ME, ttlMs: 60_000 })
+      const pass = await delayed
+      await sleep(1_500)
+      pass()
+      assert.ok(await holding)
+      assert.ok(await store.hold({ ...ME, ttlMs: 300 }))
+      await sleep(400)
+      assert.equal(await late.recordResults(ME, { ...NOTHING, entered: [item(1)] }), false)
+      assert.deepEqual(await late.readItems('a'), [])
+    })
 
   check('settle: nothing of it, when the sink is not held any more', async ({ store }) => {
     const progress = { ...START, position: 5 }

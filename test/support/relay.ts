@@ -9,6 +9,11 @@ export interface Relay extends AsyncDisposable {
   cutAt(text: string, when: 'before' | 'after'): void
   /** The next time a client sends this, it waits for an answer that does not get through. Resolves when there is one. */
   holdAt(text: string): Promise<void>
+  /**
+   * The next time a client sends this, the answers on its connection wait. Resolves when there is one, with a function that
+   * lets them through.
+   */
+  delayAt(text: string): Promise<() => void>
   /** Nothing gets through any more, and nobody is told. */
   freeze(): void
   thaw(): void
@@ -20,6 +25,7 @@ export async function openRelay(url: string): Promise<Relay> {
   const sockets = new Set<Socket>()
   let cut: { readonly text: string; readonly when: 'before' | 'after' } | undefined
   let hold: { readonly text: string; readonly onHeld: () => void } | undefined
+  let delay: { readonly text: string; readonly onDelayed: (pass: () => void) => void } | undefined
   let isFrozen = false
 
   const server = createServer((client) => {
@@ -39,6 +45,19 @@ export async function openRelay(url: string): Promise<Relay> {
         const { onHeld } = hold
         hold = undefined
         upstream.removeAllListeners('data').once('data', onHeld)
+      }
+      if (delay && chunk.includes(delay.text)) {
+        const { onDelayed } = delay
+        delay = undefined
+        const late: Buffer[] = []
+        const pass = (): void => {
+          for (const each of late) client.write(each)
+          upstream.removeAllListeners('data').on('data', (answer) => client.write(answer))
+        }
+        upstream
+          .removeAllListeners('data')
+          .on('data', (answer: Buffer) => late.push(answer))
+          .once('data', () => onDelayed(pass))
       }
       if (!cut || !chunk.includes(cut.text)) return void upstream.write(chunk)
       const { when } = cut
@@ -61,6 +80,11 @@ export async function openRelay(url: string): Promise<Relay> {
     holdAt(text) {
       const { promise, resolve } = Promise.withResolvers<void>()
       hold = { text, onHeld: resolve }
+      return promise
+    },
+    delayAt(text) {
+      const { promise, resolve } = Promise.withResolvers<() => void>()
+      delay = { text, onDelayed: resolve }
       return promise
     },
     freeze() {

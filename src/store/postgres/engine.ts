@@ -33,10 +33,8 @@ export function createPostgresEngine({ connections, schema, run, listen }: Engin
   return {
     dialect: POSTGRES,
     isShared: true,
-    async readClock() {
-      const [row] = await connections.quick.query({ text: CLOCK, values: [] })
-      return Number(row![0])
-    },
+    // Clocks of machines differ, so all processes use that of the database; on a cluster, that of the coordinator.
+    now: raw('(extract(epoch from clock_timestamp()) * 1000)::bigint'),
     run,
     query,
     batch: batch as Engine['batch'],
@@ -85,6 +83,3 @@ async function perform(
   transaction.undo()
   return undefined
 }
-
-/** Clocks of machines differ, so all processes use the clock of the database. */
-const CLOCK = 'select (extract(epoch from clock_timestamp()) * 1000)::bigint'

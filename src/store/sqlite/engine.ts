@@ -34,7 +34,7 @@ export function createSqliteEngine({ statements, writer, run, listen }: EngineOp
   return {
     dialect: SQLITE,
     isShared: false,
-    readClock: async () => Date.now(),
+    now: raw(`cast(round(unixepoch('subsec') * 1000) as integer)`),
     run: run ?? ((_, work) => work()),
     query: session.query,
     batch: batch as Engine['batch'],

@@ -2,7 +2,6 @@
 import { unreachable } from '../../base/errors.ts'
 import type { Engine, Rows } from '../engine.ts'
 import { type Fragment, param, sql } from '../sql/fragment.ts'
-import { databaseClock } from './database-clock.ts'
 
 export interface Locks {
   /** Performs one operation on one lock; it is durable when this resolves, and concurrent operations are serialized. */
@@ -39,34 +38,27 @@ export interface LockOutcome {
 }
 
 /**
- * Each operation is one statement, so that the database serializes concurrent ones. Locks expire by the clock of the database: by
- * clocks of their own, two processes could give one lock to two owners.
+ * Each operation is one statement, so that the database serializes concurrent ones. The clock of the database is read by the
+ * statement itself: by clocks or readings of their own, two processes could give one lock to two owners.
  */
 export function createLocks(engine: Engine): Locks {
-  const clock = databaseClock(engine)
   return {
-    change: (request) =>
-      engine.run('lock', async () => await change(engine, { ...request, nowMs: await clock.current() })),
+    change: (request) => engine.run('lock', () => change(engine, request)),
     held: (account) =>
       engine.run('lock', async () => {
-        const [row] = await engine.query(sql`select ${heldBy(account, await clock.current())}`)
+        const [row] = await engine.query(sql`select ${heldBy(engine, account)}`)
         return Number(row![0])
       }),
   }
 }
 
-interface TimedRequest extends LockRequest {
-  /** Milliseconds since 1970. A lock whose expiry is not later is expired. */
-  readonly nowMs: number
-}
-
-async function change(engine: Engine, request: TimedRequest): Promise<LockOutcome> {
+async function change(engine: Engine, request: LockRequest): Promise<LockOutcome> {
   switch (request.operation) {
     case 'acquire': {
       // Both batches start together, so that SQLite's writer commits them with one flush.
       const [, acquired] = await Promise.all([
-        engine.batch([deleteExpired(request)]),
-        engine.batch([acquire(request)]),
+        engine.batch([deleteExpired(engine)]),
+        engine.batch([acquire(engine, request)]),
       ])
       const outcome = outcomeOf(acquired[0]!)
       const account = limited(request)
@@ -74,16 +66,16 @@ async function change(engine: Engine, request: TimedRequest): Promise<LockOutcom
       const obstacle = await obstacleTo(engine, request, account)
       if (obstacle !== 'none') return { ...outcome, hasTooMany: obstacle === 'limit' }
       // A lock was released or expired meanwhile.
-      const [again] = await engine.batch([acquire(request)])
+      const [again] = await engine.batch([acquire(engine, request)])
       return outcomeOf(again!)
     }
     case 'release':
       return await release(engine, request)
     case 'count':
-      return outcomeOf(await engine.query(sql`select count from smalt_lock where ${isOwn(request)}`))
+      return outcomeOf(await engine.query(sql`select count from smalt_lock where ${isOwn(engine, request)}`))
     case 'ping': {
       const [rows] = await engine.batch([
-        sql`update smalt_lock set ${extended(request)} where ${isOwn(request)} returning count`,
+        sql`update smalt_lock set ${extended(engine)} where ${isOwn(engine, request)} returning count`,
       ])
       return outcomeOf(rows!)
     }
@@ -93,10 +85,10 @@ async function change(engine: Engine, request: TimedRequest): Promise<LockOutcom
 }
 
 /** The owner may acquire or release between two statements, so `remove` is tried again after `decrement`. */
-async function release(engine: Engine, request: TimedRequest): Promise<LockOutcome> {
-  const own = isOwn(request)
+async function release(engine: Engine, request: LockRequest): Promise<LockOutcome> {
+  const own = isOwn(engine, request)
   const remove = sql`delete from smalt_lock where ${own} and count <= 1 returning 0`
-  const decrement = sql`update smalt_lock set count = count - 1, ${extended(request)}
+  const decrement = sql`update smalt_lock set count = count - 1, ${extended(engine)}
     where ${own} and count > 1 returning count`
   for (const statement of [remove, decrement, remove]) {
     const [rows] = await engine.batch([statement])
@@ -109,37 +101,50 @@ function outcomeOf([row]: Rows): LockOutcome {
   return { count: row && Number(row[0]) }
 }
 
-function isOwn({ domain, resource, owner, nowMs }: TimedRequest): Fragment {
+function isOwn({ now }: Clock, { domain, resource, owner }: LockRequest): Fragment {
   return sql`domain = ${param(domain)} and resource = ${param(resource)} and owner = ${param(owner)}
-    and expires > ${param(nowMs)}`
+    and ${isAlive({ now })}`
 }
 
-function extended({ nowMs }: TimedRequest): Fragment {
-  return sql`expires = ttl + ${param(nowMs)}`
+type Clock = Pick<Engine, 'now'>
+
+/**
+ * Read once, so that an index serves the condition. If the statement then waits for another one, the reading is early: at worst
+ * a lock counts as alive a little longer.
+ */
+function isAlive({ now }: Clock): Fragment {
+  return sql`smalt_lock.expires > (select ${now})`
+}
+
+/** From when the statement begins: a client that counts from its request never overestimates the rest of the lifetime. */
+function extended({ now }: Clock): Fragment {
+  return sql`expires = ttl + ${now}`
 }
 
 /**
- * Returns no row when another owner has a lock that is not expired, or when the caller may hold no further one. Locks that
+ * Returns no row when another owner has a lock that is not expired, or when the caller may hold no further one. Of a row that
+ * is there, the lifetime begins after any wait for another statement. Locks that
  * are acquired at the same moment on PostgreSQL do not see each other: a caller may end up with a few more than the limit.
  */
-function acquire(request: TimedRequest): Fragment {
-  const { domain, resource, owner, ttlMs, nowMs, account } = request
+function acquire(engine: Engine, request: LockRequest): Fragment {
+  const { domain, resource, owner, ttlMs, account } = request
+  const { now } = engine
   const limit = limited(request)
   const mayHave = limit
-    ? sql`exists (select 1 from smalt_lock where ${isOwn(request)})
-      or ${heldBy(limit, nowMs)} < ${param(limit.maxLocks)}`
+    ? sql`exists (select 1 from smalt_lock where ${isOwn(engine, request)})
+      or ${heldBy(engine, limit)} < ${param(limit.maxLocks)}`
     : sql`true`
   return sql`insert into smalt_lock(domain, resource, owner, count, ttl, expires, caller)
-    select ${param(domain)}, ${param(resource)}, ${param(owner)}, 1, ${param(ttlMs)}, ${param(nowMs + ttlMs)},
+    select ${param(domain)}, ${param(resource)}, ${param(owner)}, 1, ${param(ttlMs)}, ${param(ttlMs)} + ${now},
       ${param(account?.caller ?? '')}
     where ${mayHave}
     on conflict (domain, resource) do update set
       owner = excluded.owner,
-      caller = case when smalt_lock.expires > ${param(nowMs)} then smalt_lock.caller else excluded.caller end,
-      count = case when smalt_lock.expires > ${param(nowMs)} then smalt_lock.count + 1 else 1 end,
+      caller = case when ${isAlive(engine)} then smalt_lock.caller else excluded.caller end,
+      count = case when ${isAlive(engine)} then smalt_lock.count + 1 else 1 end,
       ttl = excluded.ttl,
-      expires = excluded.expires
-    where smalt_lock.owner = excluded.owner or smalt_lock.expires <= ${param(nowMs)}
+      expires = excluded.ttl + ${now}
+    where smalt_lock.owner = excluded.owner or not ${isAlive(engine)}
     returning count`
 }
 
@@ -151,29 +156,29 @@ function limited({ account }: LockRequest): Required<LockAccount> | undefined {
 /** A lock of another owner is the reason why there was no row, even if the caller also holds too many. */
 async function obstacleTo(
   engine: Engine,
-  request: TimedRequest,
+  request: LockRequest,
   account: Required<LockAccount>,
 ): Promise<'owner' | 'limit' | 'none'> {
-  const { domain, resource, nowMs } = request
+  const { domain, resource } = request
   const [row] = await engine.query(
     sql`select case
       when exists (select 1 from smalt_lock where domain = ${param(domain)} and resource = ${param(resource)}
-        and expires > ${param(nowMs)}) then 'owner'
-      when ${heldBy(account, nowMs)} >= ${param(account.maxLocks)} then 'limit'
+        and ${isAlive(engine)}) then 'owner'
+      when ${heldBy(engine, account)} >= ${param(account.maxLocks)} then 'limit'
       else 'none' end`,
   )
   return row![0] as 'owner' | 'limit' | 'none'
 }
 
 /** Counts entries of an index, up to the limit. */
-function heldBy({ caller, maxLocks }: Required<LockAccount>, nowMs: number): Fragment {
+function heldBy(clock: Clock, { caller, maxLocks }: Required<LockAccount>): Fragment {
   return sql`(select count(*) from (select 1 from smalt_lock
-    where caller = ${param(caller)} and expires > ${param(nowMs)} limit ${param(maxLocks)}) as held)`
+    where caller = ${param(caller)} and ${isAlive(clock)} limit ${param(maxLocks)}) as held)`
 }
 
 /** Deletes a few expired locks at a time, so that no caller pays for all of them. */
-function deleteExpired({ nowMs }: TimedRequest): Fragment {
-  const expired = sql`expires <= ${param(nowMs)}`
+function deleteExpired({ now }: Clock): Fragment {
+  const expired = sql`expires <= (select ${now})`
   return sql`delete from smalt_lock where (domain, resource) in
     (select domain, resource from smalt_lock where ${expired} order by expires limit 10) and ${expired}`
 }

@@ -14,22 +14,17 @@ import type {
   SinkResults,
   SinkStore,
 } from '../sinks.ts'
-import { databaseClock } from './database-clock.ts'
 import { literals } from '../sql/comparands.ts'
 import { type Fragment, param, raw, sql } from '../sql/fragment.ts'
 
 /** Every change of items first updates the row of the sink, which serializes concurrent changes. */
 export function createSinks(engine: Engine): SinkStore {
   const { run, dialect } = engine
-  const clock = databaseClock(engine)
   const read = (statement: Fragment): Promise<Rows> => run('sink', () => engine.query(statement))
   const write = (...statements: readonly Fragment[]): Promise<Rows> =>
     run('sink', async () => (await engine.batch(statements))[0]!)
   const leased = (wanted: SinkHold, { mayTake }: { readonly mayTake: boolean }) =>
-    run('sink', async () => {
-      const now = await clock.read()
-      return (await stillHeld(engine, wanted, now)) ?? (await lease(engine, wanted, { now, mayTake }))
-    })
+    run('sink', async () => (await stillHeld(engine, wanted)) ?? (await lease(engine, wanted, { mayTake })))
   return {
     create: async (sink) => (await write(insertSink(sink))).length === 1,
     replace: async (old, definition) => (await write(replaceDefinition(old, definition))).length === 1,
@@ -44,7 +39,7 @@ export function createSinks(engine: Engine): SinkStore {
       )),
     recordResults: (holder, results) =>
       run('sink', async () => {
-        const statements = resultStatements(holder, results, { dialect, now: clock.estimate() })
+        const statements = resultStatements(engine, holder, results)
         return (await engine.batch(statements, { undoUnless: 0 })) !== undefined
       }),
     readItems: async (name) =>
@@ -107,25 +102,25 @@ function deleteItems(name: string): Fragment {
 
 /** Without other processes, the lease is extended only after half of it has passed; that saves flushes. */
 async function stillHeld(
-  { isShared, query }: Engine,
+  { isShared, query, now }: Engine,
   { name, owner, ttlMs }: SinkHold,
-  now: number,
 ): Promise<HeldSink | undefined> {
   if (isShared) return undefined
-  const [row] = await query(sql`select ${COLUMNS}, owned_until from smalt_sink
+  const [row] = await query(sql`select ${COLUMNS}, owned_until - ${now} from smalt_sink
     where sink = ${param(name)} and owner = ${param(owner)} and state = 'active'
-    and owned_until > ${param(now + ttlMs / 2)}`)
-  return row && { ...recordFrom(row), heldMs: Number(row[7]) - now }
+    and owned_until > ${param(ttlMs / 2)} + ${now}`)
+  return row && { ...recordFrom(row), heldMs: Number(row[7]) }
 }
 
+/** The statement reads the clock itself, so that an answer that arrives late shortens no lease and ends none of others. */
 async function lease(
-  { batch }: Engine,
+  { batch, now }: Engine,
   { name, owner, ttlMs }: SinkHold,
-  { now, mayTake }: { readonly now: number; readonly mayTake: boolean },
+  { mayTake }: { readonly mayTake: boolean },
 ): Promise<HeldSink | undefined> {
   const isOwn = sql`owner = ${param(owner)}`
-  const condition = mayTake ? sql`(${isOwn} or owned_until <= ${param(now)})` : isOwn
-  const statement = sql`update smalt_sink set owner = ${param(owner)}, owned_until = ${param(now + ttlMs)}
+  const condition = mayTake ? sql`(${isOwn} or owned_until <= (select ${now}))` : isOwn
+  const statement = sql`update smalt_sink set owner = ${param(owner)}, owned_until = ${param(ttlMs)} + ${now}
     where sink = ${param(name)} and state = 'active' and ${condition} returning ${COLUMNS}`
   const [[row] = []] = await batch([statement], { isUrgent: true })
   return row && { ...recordFrom(row), heldMs: ttlMs }
@@ -136,13 +131,13 @@ async function lease(
  * that is gone disables only the definition that named it, not one that replaced it.
  */
 function resultStatements(
+  { dialect, now }: Pick<Engine, 'dialect' | 'now'>,
   { name, owner }: Holder,
   { version, progress, entered, changed, removed }: SinkResults,
-  { dialect, now }: Pick<Engine, 'dialect'> & { readonly now: number },
 ): readonly Fragment[] {
   const { position, isDisabled, failures, retryAt } = progress
   const sink = sql`sink = ${param(name)}`
-  const isHeld = sql`owner = ${param(owner)} and owned_until > ${param(now)}`
+  const isHeld = sql`owner = ${param(owner)} and owned_until > ${now}`
   const [state, condition] = isDisabled
     ? [raw(`'disabled'`), sql`${isHeld} and version = ${param(version)}`]
     : [raw(`'active'`), isHeld]
