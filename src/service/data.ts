@@ -128,10 +128,15 @@ export function dataOnce(deps: Deps): Pick<OnceService, 'data' | 'bulk' | 'lock'
     bulk: async (caller, body, context) =>
       await bulkOnce(runnerOn(deps), caller, runningBulk(deps, body, context)),
     lock: (caller, body, idempotency) =>
-      runOnce(deps, { ...idempotency, caller: caller.principal }, async ({ bookkeeping: { locks } }) => {
-        const result = await lock(deps, { caller, body: lockBody(deps, body), locks })
-        return { status: 200, text: JSON.stringify({ result }) }
-      }),
+      // The locks of the caller are counted when those that others acquire for it are committed.
+      runOnce(
+        deps,
+        { ...idempotency, caller: caller.principal, seesLatest: true },
+        async ({ bookkeeping: { locks } }) => {
+          const result = await lock(deps, { caller, body: lockBody(deps, body), locks })
+          return { status: 200, text: JSON.stringify({ result }) }
+        },
+      ),
   }
 }
 

@@ -42,8 +42,9 @@ export interface OnceAnswer extends Answer {
 interface KeyedRequest extends Idempotency {
   readonly caller: string
   readonly chargedTo?: string | undefined
-  /** See `TransactOptions.bounds`. */
+  /** See `TransactOptions`. */
   readonly bounds?: Bounds | undefined
+  readonly seesLatest?: boolean
 }
 
 interface OnceDeps {
@@ -72,7 +73,7 @@ export async function runOnce(
         await keyedAnswers.keep(keyed, { ...fitting(made, limits), expiresMs: expiry(keyed, limits) })
         return { ...made, isRepeated: false }
       },
-      { caller: request.chargedTo, bounds: request.bounds },
+      { caller: request.chargedTo, bounds: request.bounds, seesLatest: request.seesLatest },
     )
     if (!answer.isRepeated) noteUse(store.keyedAnswers, keyed, answer)
     return answer

@@ -39,13 +39,16 @@ export async function lock(
   if (outcome.hasTooMany === true) throw tooMany(limits)
   const left = limits.locks - (await locks.held(account))
   const until = performance.now() + ALLOWED_MS
-  setOrClear(allowances, caller, { left: Math.floor(left * ALLOWED_PART), until }, MAX_CALLERS)
+  // If another request has counted meanwhile, its allowance may be in use.
+  if (allowances.get(caller) === allowance)
+    setOrClear(allowances, caller, { left: Math.floor(left * ALLOWED_PART), until }, MAX_CALLERS)
   return resultOf(request, outcome)
 }
 
 /**
  * How many locks a caller may acquire in this process before its locks are counted again: counting takes longer the more
- * there are. Other processes count for themselves, so that each of them may exceed the limit by one such part.
+ * there are. Counting is exact, but does not know of allowances: through each process a caller may exceed the limit by one, which
+ * is at most an eighth of the limit, and nothing where less than eight locks are left.
  */
 interface Allowance {
   left: number

@@ -2,11 +2,11 @@
  * The interface between a database and the bookkeeping in `tables/`, which is written once for all databases.
  * Statements are fragments; each engine writes its own placeholders.
  *
- * A new database needs a `Dialect` for the SQL of queries, and these 18 functions to serve requests:
+ * A new database needs a `Dialect` for the SQL of queries, and these 19 functions to serve requests:
  *
  * | Interface | Functions |
  * |---|---|
- * | `Engine` | `run`, `query`, `batch`, `transaction`, `tryClaim`, `notify`, `listen` |
+ * | `Engine` | `run`, `query`, `batch`, `transaction`, `claim`, `tryClaim`, `notify`, `listen` |
  * | `OutboxTable` | `setBounds`, `untilNumbered` |
  * | `Collections` | `change`, `reload` |
  * | `Store` | `answers`, `find`, `stream`, `explain`, `readHistory`, `write`, `transact` |
@@ -37,6 +37,8 @@ export interface Engine {
     work: (session: EngineSession) => Promise<T>,
     options?: { readonly isReadOnly?: boolean },
   ) => Promise<T>
+  /** Claims a name until the transaction of the session ends, and waits for other transactions that have it. */
+  readonly claim: (session: EngineSession, name: string) => Promise<void>
   /**
    * Claims a name until the transaction of the session ends, without waiting; returns false while the transaction of
    * another process has it.
@@ -57,7 +59,7 @@ export interface Engine {
  * callback, because SQLite's writer runs all batches of one turn of the event loop in one transaction.
  */
 interface Batch {
-  (statements: readonly Fragment[], options?: Urgency): Promise<readonly Rows[]>
+  (statements: readonly Fragment[], options?: Urgency & Claiming): Promise<readonly Rows[]>
   /** Returns undefined, and writes nothing, when the statement with the index `undoUnless` returns no row. */
   (
     statements: readonly Fragment[],
@@ -99,8 +101,13 @@ export interface QueryOptions extends Urgency {
   readonly bounds?: Bounds
 }
 
-export interface BatchOptions extends Urgency {
+export interface BatchOptions extends Urgency, Claiming {
   readonly undoUnless?: number
+}
+
+interface Claiming {
+  /** A name that is claimed before the first statement: batches with the same one run one after the other. */
+  readonly claim?: string | undefined
 }
 
 /** Rejects when the database cannot be used. */

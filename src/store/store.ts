@@ -86,6 +86,8 @@ export interface TransactOptions {
   readonly isReadOnly?: boolean
   /** Rolls back in the end, and takes no values from sequences. */
   readonly isDryRun?: boolean
+  /** Whether each statement sees what others have committed by then, where one database has several writers. */
+  readonly seesLatest?: boolean | undefined
   /** Whom the transaction is charged to; see `Bounds`. */
   readonly caller?: string | undefined
   /** Limit how long it waits before it begins, where another process has the database locked. */

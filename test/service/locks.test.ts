@@ -253,6 +253,27 @@ onEveryStore((kind) => {
     assert.deepEqual(server.faults(), [])
   })
 
+  test('lock: of many that one caller acquires at once, no more are held than it may, with keys or without', async () => {
+    await using place = await freshPlace()
+    const options = { location: place.location, limits: { locks: 5 } }
+    await using server = await startTestServer(options)
+    // only one process has the file of an embedded store
+    await using other = kind === 'postgres' ? await startTestServer(options) : undefined
+    for (const domain of ['plain', 'keyed', 'plain again', 'keyed again']) {
+      const acquire = async (i: number): Promise<number> => {
+        const headers = domain.startsWith('keyed') ? { 'Idempotency-Key': `${domain.length}-${i}` } : {}
+        const path = `/data/lock/${encodeURIComponent(domain)}/me/r${i}`
+        return (await ((i % 2 ? other : undefined) ?? server).ask('PUT', path, { headers })).status
+      }
+      const release = (i: number) => server.ask('DELETE', `/data/lock/${encodeURIComponent(domain)}/me/r${i}`)
+      const all = Array.from({ length: 24 }, (_, i) => i)
+      const statuses = await Promise.all(all.map(acquire))
+      assert.deepEqual(statuses.toSorted(), [...Array(5).fill(200), ...Array(19).fill(400)], domain)
+      for (const i of all) if (statuses[i] === 200) assert.equal((await release(i)).status, 200)
+    }
+    assert.deepEqual([...server.faults(), ...(other?.faults() ?? [])], [])
+  })
+
   test('lock: expired locks of other resources are swept away, living ones stay', async () => {
     await using locks = await openLocksApart()
     for (let i = 0; i < 30; i++) await locks.ask('acquire', 'a', { resourceId: `old${i}`, ttl: 1_000_000 })

@@ -1,9 +1,11 @@
 /** PostgreSQL as an engine for the bookkeeping in `store/tables`. */
+import { createFairQueue } from '../../base/work/fair-queue.ts'
 import type { BatchOptions, Engine, QueryOptions, Rows, EngineSession, Topic } from '../engine.ts'
 import { type Fragment, type Statement, param, raw, render, sql } from '../sql/fragment.ts'
 import { POSTGRES } from '../sql/postgres-dialect.ts'
 import type { SqlSession } from './connection/connection.ts'
-import type { Connections } from './connection/connections.ts'
+import { type Connections, ORDINARY } from './connection/connections.ts'
+import { WAIT_MS } from './connection/time-limit.ts'
 import { type Transaction, inTransaction } from './connection/transaction.ts'
 
 interface EngineOptions {
@@ -20,7 +22,29 @@ export function createPostgresEngine({ connections, schema, run, listen }: Engin
       ? connections.quick.query(statementOf(fragment))
       : connections.query(statementOf(fragment), bounds)
 
-  async function batch(fragments: readonly Fragment[], { undoUnless, isUrgent = false }: BatchOptions = {}) {
+  const claims = createFairQueue(CLAIMS)
+
+  async function claim({ query: ask }: EngineSession, name: string): Promise<void> {
+    await ask(sql`select pg_advisory_xact_lock(${keyOf(name)})`)
+  }
+
+  /** Those of one process with the same claim wait here, where they occupy no connection. */
+  async function claimingBatch(fragments: readonly Fragment[], name: string): Promise<readonly Rows[]> {
+    using released = new DisposableStack()
+    released.defer(await claims.acquire(name))
+    const work = async (transaction: Transaction): Promise<readonly Rows[]> => {
+      const [, rows] = await Promise.all([
+        claim(sessionOf(transaction), name),
+        perform(transaction, fragments, undefined),
+      ])
+      return rows!
+    }
+    return await inTransaction(connections, work, { bounds: ORDINARY, kind: 'claiming batch' })
+  }
+
+  async function batch(fragments: readonly Fragment[], options: BatchOptions = {}) {
+    const { undoUnless, isUrgent = false } = options
+    if (options.claim !== undefined) return await claimingBatch(fragments, options.claim)
     const [first, ...others] = fragments
     if (first && others.length === 0) {
       // A single statement is a transaction of its own, and one that changes no row leaves nothing to undo.
@@ -29,6 +53,8 @@ export function createPostgresEngine({ connections, schema, run, listen }: Engin
     }
     return await inTransaction(connections, (transaction) => perform(transaction, fragments, undoUnless))
   }
+
+  const keyOf = (name: string): Fragment => sql`hashtextextended(${param(`smalt: ${schema} ${name}`)}, 0)`
 
   return {
     dialect: POSTGRES,
@@ -40,10 +66,9 @@ export function createPostgresEngine({ connections, schema, run, listen }: Engin
     batch: batch as Engine['batch'],
     transaction: (work, { isReadOnly = false } = {}) =>
       inTransaction(connections, (transaction) => work(sessionOf(transaction)), { isSnapshot: isReadOnly }),
+    claim,
     async tryClaim({ query }, name) {
-      const [row] = await query(
-        sql`select pg_try_advisory_xact_lock(hashtextextended(${param(`smalt: ${schema} ${name}`)}, 0))`,
-      )
+      const [row] = await query(sql`select pg_try_advisory_xact_lock(${keyOf(name)})`)
       return row![0] === 't'
     },
     notify: async ({ query }, topic) =>
@@ -53,6 +78,14 @@ export function createPostgresEngine({ connections, schema, run, listen }: Engin
       and relnamespace = (select oid from pg_namespace where nspname = current_schema())`,
     secretTable: raw('smalt_epoch'),
   }
+}
+
+const CLAIMS = {
+  slots: 64,
+  slotsPerCaller: 1,
+  maxWaitMs: WAIT_MS,
+  maxWaiting: 10_000,
+  maxWaitingPerCaller: 2_000,
 }
 
 export const CHANNELS = {

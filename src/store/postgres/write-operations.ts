@@ -60,7 +60,7 @@ export function writeOperations({
           return await inTransaction(connections, work, { holder: bounds, kind, isDistributed })
         }),
       ),
-    transact: (work, { isDryRun = false, caller } = {}) =>
+    transact: (work, { isDryRun = false, seesLatest = false, caller } = {}) =>
       run('transact', () =>
         notifyAfterCapture(onCaptured, (note) =>
           inTransaction(
@@ -74,7 +74,7 @@ export function writeOperations({
               return result
             },
             {
-              isSnapshot: true,
+              isSnapshot: !seesLatest,
               queue: `transactions of ${schema}`,
               holder: { caller },
               isDistributed: context.isCluster(),

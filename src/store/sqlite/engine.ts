@@ -42,6 +42,7 @@ export function createSqliteEngine({ statements, writer, run, listen }: EngineOp
     transaction: (work, { isReadOnly = false } = {}) =>
       isReadOnly ? work(session) : writer.transact(() => work(session)),
     // One process owns the file, and its transactions run one after the other.
+    claim: async () => undefined,
     tryClaim: async () => true,
     // One process owns the file, and it calls its own listeners after each commit.
     notify: async () => undefined,

@@ -7,8 +7,10 @@ export function engineIn(engine: Engine, session: EngineSession): Engine {
     ...engine,
     run: (_, work) => work(),
     query: (statement) => session.query(statement),
-    batch: ((statements: readonly Fragment[], options: BatchOptions = {}) =>
-      batchIn(session, statements, options)) as Engine['batch'],
+    batch: (async (statements: readonly Fragment[], options: BatchOptions = {}) => {
+      if (options.claim !== undefined) await engine.claim(session, options.claim)
+      return await batchIn(session, statements, options)
+    }) as Engine['batch'],
     transaction: (work) => work(session),
   }
 }

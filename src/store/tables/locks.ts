@@ -55,19 +55,13 @@ export function createLocks(engine: Engine): Locks {
 async function change(engine: Engine, request: LockRequest): Promise<LockOutcome> {
   switch (request.operation) {
     case 'acquire': {
-      // Both batches start together, so that SQLite's writer commits them with one flush.
-      const [, acquired] = await Promise.all([
-        engine.batch([deleteExpired(engine)]),
-        engine.batch([acquire(engine, request)]),
-      ])
-      const outcome = outcomeOf(acquired[0]!)
+      const outcome = await acquireOnce(engine, request)
       const account = limited(request)
       if (outcome.count !== undefined || !account) return outcome
       const obstacle = await obstacleTo(engine, request, account)
       if (obstacle !== 'none') return { ...outcome, hasTooMany: obstacle === 'limit' }
       // A lock was released or expired meanwhile.
-      const [again] = await engine.batch([acquire(engine, request)])
-      return outcomeOf(again!)
+      return await acquireOnce(engine, request)
     }
     case 'release':
       return await release(engine, request)
@@ -82,6 +76,17 @@ async function change(engine: Engine, request: LockRequest): Promise<LockOutcome
     default:
       return unreachable(request.operation)
   }
+}
+
+async function acquireOnce(engine: Engine, request: LockRequest): Promise<LockOutcome> {
+  const account = limited(request)
+  const statements = [deleteExpired(engine), acquire(engine, request)] as const
+  // Locks of one caller that are counted are acquired one after the other: at the same moment they would not count each other.
+  const [, acquired] = account
+    ? await engine.batch(statements, { claim: `locks of ${account.caller}` })
+    : // Both batches start together, so that SQLite's writer commits them with one flush.
+      (await Promise.all(statements.map((statement) => engine.batch([statement])))).flat()
+  return outcomeOf(acquired!)
 }
 
 /** The owner may acquire or release between two statements, so `remove` is tried again after `decrement`. */
@@ -123,8 +128,7 @@ function extended({ now }: Clock): Fragment {
 
 /**
  * Returns no row when another owner has a lock that is not expired, or when the caller may hold no further one. Of a row that
- * is there, the lifetime begins after any wait for another statement. Locks that
- * are acquired at the same moment on PostgreSQL do not see each other: a caller may end up with a few more than the limit.
+ * is there, the lifetime begins after any wait for another statement.
  */
 function acquire(engine: Engine, request: LockRequest): Fragment {
   const { domain, resource, owner, ttlMs, account } = request

@@ -243,8 +243,8 @@ async function measure<T>(slowKinds: SlowKinds, kind: string, { connection, work
   }
 }
 
-/** For single statements without a limit of their own. */
-const ORDINARY: Bounds = { timeLimitMs: 20_000 }
+/** For single statements and short transactions without a limit of their own. */
+export const ORDINARY: Bounds = { timeLimitMs: 20_000 }
 
 function createPool({ config }: Location, size: pg.PoolConfig, onError: (error: unknown) => void): pg.Pool {
   const pool = new pg.Pool({
