@@ -31,8 +31,8 @@ export interface DataResponse {
 type ResponseStatus = 'COMPLETE' | 'PARTIAL' | 'ERROR'
 
 export interface DataError {
-  /** The document in the form in which its sender sees it. */
-  readonly data: JsonText
+  /** The document in the form in which its sender sees it; absent if there is a position. */
+  readonly data?: JsonText
   /** Index of the document in the request; present where the caller asked for it. */
   readonly position?: number
   readonly errors: readonly ErrorObject[]
@@ -56,8 +56,8 @@ export function printResponse(response: DataResponse): JsonText {
 }
 
 export function printDataError({ data, position, errors }: DataError): JsonText {
-  const place = position === undefined ? '' : `"position":${position},`
-  return `{"data":${data},${place}"errors":${JSON.stringify(errors)}}`
+  const document = position === undefined ? `"data":${data}` : `"position":${position}`
+  return `{${document},"errors":${JSON.stringify(errors)}}`
 }
 
 /**

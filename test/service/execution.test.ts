@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import { parseTrusted } from '../../src/base/json/parse-trusted.ts'
+import { printResponse } from '../../src/service/response.ts'
 import { ADMIN, documentsOf } from '../support/service.ts'
 import { type Tenant, openTenant } from '../support/shared-service.ts'
 import { onEveryStore } from '../support/store-kind.ts'
@@ -90,6 +91,37 @@ onEveryStore(() => {
       })
     }
     await tester.service.data.bulk(ADMIN, { requests: [], execution: { count: null, positions: null } })
+  })
+
+  test('execution: with positions, failed documents are named by their position, without their content', async () => {
+    await using tester = await open()
+    const documents = [
+      { _id: '2', name: 'Bob' },
+      { _id: '3', wrong: 1 },
+    ]
+    for (const operation of ['insert', 'save'] as const)
+      for (const atomic of [false, true]) {
+        const failuresOf = async (execution: JsonObject): Promise<readonly JsonObject[]> => {
+          const body = { data: documents, ...(operation === 'save' && { upsert: true }), execution }
+          const response = await tester.service.data[operation](ADMIN, { entity: tester.entity }, body)
+          const { dataErrors } = parseTrusted(printResponse(response)) as { dataErrors?: JsonObject[] }
+          return (dataErrors ?? []).map((each) => {
+            assert.ok(Array.isArray(each['errors']))
+            return Object.fromEntries(Object.entries(each).filter(([name]) => name !== 'errors'))
+          })
+        }
+        const plain = await failuresOf({ atomic, dryRun: true })
+        const placed = await failuresOf({ atomic, dryRun: true, positions: true })
+        const expected = atomic ? [0, 1] : [1]
+        assert.deepEqual(
+          plain,
+          expected.map((i) => ({ data: documents[i] })),
+        )
+        assert.deepEqual(
+          placed,
+          expected.map((position) => ({ position })),
+        )
+      }
   })
 
   test('execution: the maxTimeMs of an entry is for this entry only, in an atomic bulk, too', async () => {

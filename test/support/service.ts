@@ -141,7 +141,7 @@ export function documentsOf(response: DataResponse): readonly JsonObject[] {
 
 /** The documents that failed, as they are told. */
 export function failedDocumentsOf(response: DataResponse): readonly JsonObject[] {
-  return (response.dataErrors ?? []).map(({ data }) => parseTrusted(data) as JsonObject)
+  return (response.dataErrors ?? []).map(({ data }) => parseTrusted(data!) as JsonObject)
 }
 
 /** The value, which must be a text. */

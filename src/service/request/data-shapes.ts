@@ -24,7 +24,9 @@ const BulkExecutionShape = Type.Object(
 /** What concerns single documents is said for each entry of a bulk. */
 const OF_DOCUMENTS = {
   count: optional(Type.Enum(['exact', 'none'], { description: 'Whether matches are counted.' })),
-  positions: optional(flag('Each of `dataErrors` names the `position` of its document in `data`.')),
+  positions: optional(
+    flag('Each of `dataErrors` has the `position` of its document in `data`, in place of the document.'),
+  ),
 }
 
 export const ExecutionShape = Type.Object(
@@ -128,9 +130,12 @@ const ResultMetadataShape = Type.Object({
 })
 
 const DataErrorShape = Type.Object({
-  data: Type.Unknown({
-    description: 'The document, as its sender knows it; or what was sent in place of one.',
-  }),
+  data: Type.Optional(
+    Type.Unknown({
+      description:
+        'The document, as its sender knows it, or what was sent in place of one; absent if `execution.positions` is true.',
+    }),
+  ),
   position: Type.Optional(count('Its index in `data`, if `execution.positions` is true.')),
   errors: Type.Array(ErrorShape),
 })

@@ -8,7 +8,7 @@ import { ExecutionShape } from './data-shapes.ts'
 export interface Execution {
   readonly atomic: boolean
   readonly counted: boolean
-  /** Whether failed documents are reported with their position in the request. */
+  /** Whether failed documents are reported with their position in the request, in place of their content. */
   readonly positions: boolean
   readonly maxTimeMs?: number
   /** Whether a write only says what would happen. */

@@ -27,7 +27,7 @@ interface TallyOptions {
   readonly range: Range
   /** Absent in operations that cannot repeat a value. */
   readonly duplicateFault?: DuplicateFault
-  /** Whether failures name the position of their document. */
+  /** Whether failures have the position of their document in its place: a large one would be repeated in the response. */
   readonly positions?: boolean
 }
 
@@ -48,8 +48,7 @@ export function createTally(options: TallyOptions): Tally {
 
   function addFailure({ data, faults, position }: Entry): DataError {
     return page.addFailure(() => ({
-      data: data(),
-      ...(positions && { position }),
+      ...(positions ? { position } : { data: data() }),
       errors: faults.map((fault) => fault.toObject(context)),
     }))
   }

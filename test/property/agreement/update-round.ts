@@ -227,7 +227,7 @@ function checkResponse(response: DataResponse, expected: Expected): void {
   const shown = new Map(documentsOf(response).map((document) => [idOf(document), document]))
   const failures = new Map(
     (response.dataErrors ?? []).map(({ data, errors }) => [
-      idOf(parseTrusted(data) as JsonObject),
+      idOf(parseTrusted(data!) as JsonObject),
       errors.map(({ errorCode }) => errorCode).join(),
     ]),
   )
