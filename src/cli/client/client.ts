@@ -51,7 +51,7 @@ export function createClient(flags: ConnectionFlags, environment: Environment): 
     const failure = failureOf(base, response.status, documentIn(base, await textOf(base, response)))
     // the service asks for a header; here a variable or an option makes it
     if (response.status === 401 && !Object.hasOwn(headers, 'authorization'))
-      throw new RefusedRequest(401, `${failure.message}; set SMALT_TOKEN, or --token`)
+      throw new RefusedRequest(401, `${failure.message}; set SMALT_TOKEN, or --token`, failure.errorCode)
     throw failure
   }
 

@@ -8,16 +8,16 @@ export function failureOf(base: string, status: number, document: Json): Refused
   const error = isArray(errors) ? errors[0] : document
   const message =
     textIn(error, 'msg') === '' ? `${base} answered with the status ${status}` : errorLine(error)
-  return new RefusedRequest(status, message)
+  return new RefusedRequest(status, message, textIn(error, 'errorCode'))
 }
 
 /** The service responded with another status than 200. */
 export class RefusedRequest extends Exit {
-  readonly status: number
+  readonly errorCode: string
 
-  constructor(status: number, message: string) {
+  constructor(status: number, message: string, errorCode: string) {
     super(exitFor(status), message)
-    this.status = status
+    this.errorCode = errorCode
   }
 }
 

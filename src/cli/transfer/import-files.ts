@@ -1,10 +1,10 @@
 /** `smalt import FILE…`: sends the documents of files to a service, batch by batch. */
-import { type Json, type JsonObject, isArray, member } from '../../base/json/json.ts'
+import type { Json } from '../../base/json/json.ts'
 import { MissingRecordsError, batchesOf } from '../../records/read.ts'
-import { type GoodRecord, RecordsError, type SourceRecord } from '../../records/record.ts'
-import { type Client, createClient } from '../client/client.ts'
-import { RefusedRequest, errorLine, textIn } from '../client/failure.ts'
-import { countFrom, dataPath } from '../client/request-parts.ts'
+import { RecordsError, type SourceRecord } from '../../records/record.ts'
+import { createClient } from '../client/client.ts'
+import { errorLine } from '../client/failure.ts'
+import { countFrom } from '../client/request-parts.ts'
 import type { Environment } from '../config/settings.ts'
 import { EXIT, Exit } from '../exit.ts'
 import { createProgress } from '../run/progress.ts'
@@ -13,6 +13,7 @@ import type { FileImportFlags } from './import-flags.ts'
 import { type ImportState, type Position, openState } from './import-state.ts'
 import { inferAndCreate } from './infer-files.ts'
 import { type Rejects, openRejects } from './rejects.ts'
+import { type Failure, type Sender, sendBatch } from './send-batch.ts'
 import { type SourceFile, delimiterFrom, recordsOf, refuseReadOnce, sourceFiles } from './source-files.ts'
 
 const BATCH = 1_000
@@ -150,17 +151,17 @@ async function importFile(
     })
     for await (const each of ahead(batches)) {
       const key = `${position.id}-${position.attempt}-${position.file}-${each.first}`
-      const outcome = await sendBatch(sender, each.records, key)
-      if (sender.isAtomic && outcome.failures.length > 0) {
+      const failures = await sendBatch(sender, each.records, key)
+      if (sender.isAtomic && failures.length > 0) {
         state.advance({ ...position, attempt: position.attempt + 1, onError: undefined })
-        throw stopped(file, outcome.failures)
+        throw stopped(file, failures)
       }
-      for (const { record, errors } of outcome.failures) rejects.add(rejectFrom(file, record, errors))
+      for (const { record, errors } of failures) rejects.add(rejectFrom(file, record, errors))
       position = {
         ...position,
         records: each.first + each.records.length,
-        imported: position.imported + each.records.length - outcome.failures.length,
-        rejected: position.rejected + outcome.failures.length,
+        imported: position.imported + each.records.length - failures.length,
+        rejected: position.rejected + failures.length,
         rejectsBytes: rejects.bytes(),
       }
       state.advance(position)
@@ -200,72 +201,6 @@ async function* ahead<T>(source: AsyncGenerator<T>): AsyncGenerator<T> {
     await next.catch(() => undefined)
     await source.return(undefined)
   }
-}
-
-interface Sender {
-  readonly client: Client
-  readonly entity: string
-  readonly version: string | undefined
-  readonly upsert: boolean
-  /** Whether a batch with a failure is not stored at all. */
-  readonly isAtomic: boolean
-}
-
-interface Failure {
-  readonly record: SourceRecord
-  readonly errors: readonly Json[]
-}
-
-async function sendBatch(
-  { client, entity, version, upsert, isAtomic }: Sender,
-  records: readonly SourceRecord[],
-  key: string,
-): Promise<{ readonly failures: readonly Failure[] }> {
-  const unreadable = records.flatMap((record): readonly Failure[] =>
-    'problem' in record
-      ? [{ record, errors: [{ errorCode: 'crud:InvalidRequest', msg: record.problem }] }]
-      : [],
-  )
-  const good = records.filter((record): record is GoodRecord => 'document' in record)
-  if (good.length === 0 || (isAtomic && unreadable.length > 0)) return { failures: unreadable }
-  const body: JsonObject = {
-    data: good.map(({ document }) => document),
-    ...(upsert && { upsert }),
-    execution: { positions: true, atomic: isAtomic },
-  }
-  const [method, operation] = upsert ? (['POST', 'save'] as const) : (['PUT', 'insert'] as const)
-  const path = dataPath(operation, entity, version)
-  const answer = await client
-    .ask(method, path, { body, headers: { 'idempotency-key': key } })
-    .catch((error: unknown) => tooLarge(error, good))
-  return {
-    failures: [...unreadable, ...failuresIn(answer, good)].sort((a, b) => a.record.line - b.record.line),
-  }
-}
-
-/** The failure of the document, if it is the only one of the batch. */
-function tooLarge(error: unknown, good: readonly GoodRecord[]): Json {
-  if (!(error instanceof RefusedRequest) || error.status !== 413) throw error
-  if (good.length > 1)
-    throw new Exit(
-      error.code,
-      `${error.message}; use a smaller --batch, or raise limits.bodyBytes of the service`,
-    )
-  const msg = 'the document is larger than the service takes in one request; limits.bodyBytes is the limit'
-  return { dataErrors: [{ position: 0, errors: [{ errorCode: 'crud:BodyTooLarge', msg }] }] }
-}
-
-/** What only shares the fate of a document that failed is left out. */
-function failuresIn(answer: Json, good: readonly GoodRecord[]): readonly Failure[] {
-  const failed = member(answer, 'dataErrors')
-  if (!isArray(failed)) return []
-  return failed.flatMap((each) => {
-    const own = member(each, 'errors')
-    const errors = (isArray(own) ? own : []).filter(
-      (error) => textIn(error, 'errorCode') !== 'crud:Rolledback',
-    )
-    return errors.length === 0 ? [] : [{ record: good[Number(member(each, 'position'))]!, errors }]
-  })
 }
 
 function rejectFrom(
