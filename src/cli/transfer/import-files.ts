@@ -1,4 +1,5 @@
 /** `smalt import FILE…`: sends the documents of files to a service, batch by batch. */
+import { resolve } from 'node:path'
 import type { Json } from '../../base/json/json.ts'
 import { MissingRecordsError, batchesOf } from '../../records/read.ts'
 import { RecordsError, type SourceRecord } from '../../records/record.ts'
@@ -12,7 +13,7 @@ import { usageError } from '../usage-error.ts'
 import type { FileImportFlags } from './import-flags.ts'
 import { type ImportState, type Position, openState } from './import-state.ts'
 import { inferAndCreate } from './infer-files.ts'
-import { type Rejects, openRejects } from './rejects.ts'
+import { type Reject, type Rejects, openRejects } from './rejects.ts'
 import { type Failure, type Sender, sendBatch } from './send-batch.ts'
 import { type SourceFile, delimiterFrom, recordsOf, refuseReadOnce, sourceFiles } from './source-files.ts'
 
@@ -44,6 +45,7 @@ export async function runImportFiles(
   const client = createClient(flags, environment)
   const csv = delimiterFrom(flags.delimiter)
   if (flags.infer === true && !(await inferAndCreate(client, files, { entity, flags, csv }))) return
+  const rejectsPath = flags.rejects ?? `${entity}-rejects.ndjson`
   const job = {
     url: client.base,
     entity,
@@ -51,11 +53,16 @@ export async function runImportFiles(
     upsert,
     batch,
     delimiter: csv.delimiter,
+    // where nothing is rejected, it may still be chosen
+    rejects: onError === 'skip' ? resolve(rejectsPath) : undefined,
     files: files.map(({ path, format, bytes, modified }) => ({ path, format, bytes, modified })),
   }
   const state = openState(flags.resume, job, onError)
-  const rejectsPath = flags.rejects ?? `${entity}-rejects.ndjson`
-  using rejects = openRejects(rejectsPath, state.position.rejectsBytes)
+  using rejects = openRejects(
+    rejectsPath,
+    state.position.rejectsBytes,
+    files.map(({ path }) => path),
+  )
   const sender = { client, entity, version, upsert, isAtomic: onError === 'stop' }
   const done = await importAll(files, {
     state,
@@ -203,11 +210,7 @@ async function* ahead<T>(source: AsyncGenerator<T>): AsyncGenerator<T> {
   }
 }
 
-function rejectFrom(
-  { path }: SourceFile,
-  record: SourceRecord,
-  errors: readonly Json[],
-): Readonly<Record<string, Json>> {
+function rejectFrom({ path }: SourceFile, record: SourceRecord, errors: readonly Json[]): Reject {
   return { file: path, line: record.line, ...('document' in record && { document: record.document }), errors }
 }
 

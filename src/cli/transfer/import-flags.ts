@@ -29,7 +29,8 @@ export const FILE_IMPORT_OPTIONS = {
   rejects: {
     type: 'string',
     value: 'FILE',
-    summary: 'file for rejected documents, one per line (ENTITY-rejects.ndjson, or lightblue-rejects.ndjson)',
+    summary:
+      'file for rejected documents, one per line (ENTITY-rejects.ndjson, or lightblue-rejects.ndjson); imports of files add to it',
   },
   resume: {
     type: 'string',

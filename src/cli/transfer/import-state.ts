@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { EXIT, Exit } from '../exit.ts'
+import { earlierRejects } from './rejects.ts'
 import type { SourceFile } from './source-files.ts'
 
 /** What must be the same when the import is repeated. */
@@ -12,6 +13,8 @@ export interface ImportJob {
   readonly upsert: boolean
   readonly batch: number
   readonly delimiter: string | undefined
+  /** The file of rejects; absent as long as nothing is rejected, and in the files of earlier releases. */
+  readonly rejects: string | undefined
   readonly files: readonly Pick<SourceFile, 'path' | 'format' | 'bytes' | 'modified'>[]
 }
 
@@ -43,17 +46,17 @@ export interface ImportState {
   readonly remove: () => void
 }
 
-const START = { attempt: 0, file: 0, records: 0, imported: 0, rejected: 0, rejectsBytes: 0 }
+const START = { attempt: 0, file: 0, records: 0, imported: 0, rejected: 0 }
 
 /** Without a path, nothing is remembered. */
 export function openState(path: string | undefined, job: ImportJob, onError: OnError): ImportState {
-  const fresh = { id: randomUUID(), ...START, onError }
+  const earlier = path === undefined ? undefined : earlierState(path, job)
+  if (earlier) refuseOtherMode(path!, earlier.position, onError)
+  const begin = earlier?.position ?? { id: randomUUID(), ...START }
+  const position = { ...begin, rejectsBytes: rejectsBytesOf(earlier, job), onError }
   if (path === undefined)
-    return { position: fresh, isResumed: false, advance: () => undefined, remove: () => undefined }
-  const earlier = earlierPosition(path, job)
-  const advance = (position: Position): void => replaceFile(path, `${JSON.stringify({ job, position })}\n`)
-  if (earlier) refuseOtherMode(path, earlier, onError)
-  const position = { ...(earlier ?? fresh), onError }
+    return { position, isResumed: false, advance: () => undefined, remove: () => undefined }
+  const advance = (next: Position): void => replaceFile(path, `${JSON.stringify({ job, position: next })}\n`)
   advance(position)
   return {
     position,
@@ -63,7 +66,19 @@ export function openState(path: string | undefined, job: ImportJob, onError: OnE
   }
 }
 
-function earlierPosition(path: string, job: ImportJob): Position | undefined {
+interface SavedState {
+  readonly job: ImportJob
+  readonly position: Position
+}
+
+/** Of this import, if it has begun with its file of rejects, and otherwise of the imports that used this file before. */
+function rejectsBytesOf(earlier: SavedState | undefined, { rejects }: ImportJob): number {
+  if (earlier && (earlier.job.rejects !== undefined || earlier.position.rejectsBytes > 0))
+    return earlier.position.rejectsBytes
+  return rejects === undefined ? 0 : earlierRejects(rejects)
+}
+
+function earlierState(path: string, job: ImportJob): SavedState | undefined {
   let text
   try {
     text = readFileSync(path, 'utf8')
@@ -71,15 +86,29 @@ function earlierPosition(path: string, job: ImportJob): Position | undefined {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw new Exit(EXIT.failed, `${path} cannot be read: ${(error as Error).message}`)
   }
+  let earlier
   let other
   try {
-    const earlier = JSON.parse(text) as { readonly job: ImportJob; readonly position: Position }
-    other = NAMES.find(([name]) => JSON.stringify(earlier.job[name]) !== JSON.stringify(job[name]))
-    if (!other) return earlier.position
+    earlier = JSON.parse(text) as SavedState
+    const saved = earlier.job
+    other = NAMES.find(([name]) => JSON.stringify(saved[name]) !== JSON.stringify(job[name]))
   } catch {
     throw new Exit(EXIT.failed, `${path} is not the state of an import; remove it, or name another file`)
   }
-  const message = `${path} belongs to an import with ${other[1]}; repeat that one, or remove the file`
+  if (other) {
+    const message = `${path} belongs to an import with ${other[1]}; repeat that one, or remove the file`
+    throw new Exit(EXIT.conflict, message)
+  }
+  refuseOtherRejects(path, earlier.job, job)
+  return earlier
+}
+
+/** An import that stopped at a failure may go on with a file of rejects. */
+function refuseOtherRejects(path: string, { rejects: earlier }: ImportJob, { rejects }: ImportJob): void {
+  if (earlier === undefined || rejects === undefined || earlier === rejects) return
+  const message =
+    `${path} belongs to an import whose rejects are in ${earlier}, not in ${rejects}; ` +
+    'go on with the same --rejects, or remove the file of --resume'
   throw new Exit(EXIT.conflict, message)
 }
 

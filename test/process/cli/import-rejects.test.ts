@@ -1,6 +1,6 @@
 /** What `smalt import FILE…` says about records that fail, and what it does to the file of rejects. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -108,6 +108,88 @@ onEveryStore(() => {
     const again = await load(...args, '--on-error', 'skip')
     assert.match(again.err, /the same command goes on after 50 documents/)
     assert.deepEqual([rejectsIn('many-rejects.ndjson').length, await countOf('many')], [150, 50])
+  })
+
+  test('import: a resumed import refuses another file of rejects', async () => {
+    await define('resumed')
+    writeFileSync(join(scratch, 'resumed.json'), '[{"n":"bad"},{"n":1},{"n":"bad"},{"n":2}')
+    const args = [
+      'resumed.json',
+      'resumed',
+      '--on-error',
+      'skip',
+      '--batch',
+      '2',
+      '--resume',
+      'resumed.position',
+    ]
+    const [file, entity, ...more] = args as [string, string, ...string[]]
+    const begin = await load(file, entity, ...more, '--rejects', 'r1.ndjson')
+    assert.match(begin.err, /ends before it is complete/)
+    const notes = 'my notes '.repeat(1000)
+    writeFileSync(join(scratch, 'notes.txt'), notes)
+    for (const other of ['notes.txt', 'absent.ndjson']) {
+      const { code, err } = await load(file, entity, ...more, '--rejects', other)
+      assert.match(err, new RegExp(`rejects are in .*r1\\.ndjson, not in .*${other}`))
+      assert.equal(code, 6)
+    }
+    assert.deepEqual([textOf('notes.txt'), existsSync(join(scratch, 'absent.ndjson'))], [notes, false])
+    const first = textOf('r1.ndjson')
+    const same = await load(file, entity, ...more, '--rejects', `./r1.ndjson`)
+    assert.match(same.err, /the same command goes on after 2 documents/)
+    assert.equal(textOf('r1.ndjson'), first)
+    // something else has taken its place
+    for (const other of [notes, `${first.slice(0, -1)} `, `${first}my notes`, first.slice(0, 100)]) {
+      writeFileSync(join(scratch, 'r1.ndjson'), other)
+      const { code, err } = await load(file, entity, ...more, '--rejects', 'r1.ndjson')
+      assert.match(err, /r1\.ndjson is not as this import left it/)
+      assert.deepEqual([code, textOf('r1.ndjson')], [6, other])
+    }
+    // another import has used the same file
+    writeFileSync(join(scratch, 'r1.ndjson'), first)
+    await load(
+      write('another.ndjson', [{ n: 'bad' }]),
+      entity,
+      '--on-error',
+      'skip',
+      '--rejects',
+      'r1.ndjson',
+    )
+    const both = textOf('r1.ndjson')
+    assert.ok(both.startsWith(`${first}{"file":"another.ndjson",`))
+    assert.equal((await load(file, entity, ...more, '--rejects', 'r1.ndjson')).code, 6)
+    assert.equal(textOf('r1.ndjson'), both)
+    // the last line was cut when the command was killed
+    writeFileSync(join(scratch, 'r1.ndjson'), first + first.slice(0, 5))
+    await load(file, entity, ...more, '--rejects', 'r1.ndjson')
+    assert.equal(textOf('r1.ndjson'), first)
+  })
+
+  test('import: a new import adds to a file of rejects, and leaves any other file alone', async () => {
+    await define('added')
+    const file = write('added.ndjson', [{ n: 'bad' }, { n: 1 }])
+    const skip = ['--on-error', 'skip', '--rejects'] as const
+    for (const notes of ['my notes\n', '{"file":"cut', '{"name":"x"}\n']) {
+      writeFileSync(join(scratch, 'other.txt'), notes)
+      const { code, err } = await load(file, 'added', ...skip, 'other.txt')
+      assert.match(err, /other\.txt exists, and is not a file of rejects of an import/)
+      assert.deepEqual([code, textOf('other.txt'), await countOf('added')], [6, notes, 0])
+    }
+    assert.equal((await load(file, 'added', ...skip, 'added.rejects')).code, 7)
+    const first = textOf('added.rejects')
+    assert.equal((await load(file, 'added', ...skip, 'added.rejects')).code, 7)
+    assert.equal(textOf('added.rejects'), first + first)
+    // with a position, that of the earlier import stays when it goes on
+    writeFileSync(join(scratch, 'cut.json'), '[{"n":"bad"},{"n":1}')
+    const args = ['cut.json', 'added', '--batch', '2', '--resume', 'added.position'] as const
+    assert.equal((await load(...args)).code, 1)
+    for (let round = 0; round < 2; round++) {
+      assert.equal((await load(...args, ...skip, 'added.rejects')).code, 1)
+      assert.deepEqual(
+        rejectsIn('added.rejects').map((each) => each.file),
+        ['added.ndjson', 'added.ndjson', 'cut.json'],
+      )
+    }
   })
 })
 
