@@ -10,7 +10,9 @@ export const importCommand = defineCommand({
   summary: 'import files of documents, or a whole Lightblue; rejected documents exit with 7',
   details:
     'Files are sent to a running service, in batches. A column of CSV is the path of a field, such as address.city; a ' +
-    'column whose name ends in :json contains JSON. From Lightblue: the whole dump is checked before anything is written. The same command can be repeated, also after it was killed: ' +
+    'column whose name ends in :json contains JSON. An import that --resume continues after more than 24 ' +
+    'hours (limits.idempotencyTimeMs of the service) may store twice the one batch whose acknowledgement was lost; with ' +
+    '--upsert, documents with an identity are stored once. From Lightblue: the whole dump is checked before anything is written. The same command can be repeated, also after it was killed: ' +
     'documents are found by _id, and those that are the same are not written again. The store is that of the ' +
     'configuration (--store; ./data by default); an SQLite store must not be in use. Credentials for Lightblue ' +
     'are user and password in its URL, or the variable LIGHTBLUE_AUTHORIZATION, the value of that header.',
