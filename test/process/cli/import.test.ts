@@ -611,6 +611,23 @@ test('import: --dry-run finds the same, and writes nothing but the rejects', asy
   assert.equal(dry.rejects.length, 2)
 })
 
+test('import: a file of rejects is written anew, and any other file is left as it is', async () => {
+  await using place = await freshPlace('sqlite')
+  const path = join(fresh(), 'notes')
+  writeFileSync(path, 'something else')
+  const data = writeDump(fresh(), { book: [STORED, { _id: 'b3', objectType: 'book' }] })
+  const args = ['--metadata', METADATA, '--data', data, '--rejects', path, '--dry-run']
+  const refused = await runImport(place.location, ...args)
+  assert.equal(refused.code, 6, refused.err)
+  assert.match(refused.err, /notes exists, and is not a file of rejects/)
+  assert.equal(readFileSync(path, 'utf8'), 'something else')
+  writeFileSync(path, '')
+  for (const run of [1, 2]) {
+    assert.equal((await runImport(place.location, ...args)).code, 7)
+    assert.equal(readFileSync(path, 'utf8').trim().split('\n').length, 1, `run ${run}`)
+  }
+})
+
 function temporaryStores(): readonly string[] {
   return readdirSync(tmpdir()).filter((name) => /^smalt-import-(?!test)/.test(name))
 }
