@@ -29,6 +29,7 @@ const SHORT: Bounds = { timeLimitMs: 300 }
 const TIMEOUT = { code: 'store-crud:Timeout', message: /another process has the database file locked/ }
 const LOCKED = { code: 'crud:Unavailable', message: /another process has the database file locked/ }
 const DESTROYED = /file is not a database/
+const LENT = { code: 'store-crud:Timeout', message: /longer than 300 ms, because a larger write/ }
 const HUNG_UP = { code: 'crud:Unavailable', message: 'the caller hung up' }
 
 /** Another process that has a transaction open; `end` ends it. */
@@ -159,6 +160,68 @@ test('lend: a thread that has borrowed the lock waits no longer than its request
   }
   await insertOf('e', store, SHORT)
   assert.deepEqual((await idsIn(store)).toSorted(), ['d', 'd2', 'e', 'e2'])
+})
+
+/** Of a request: other work has no time limit while the lock is lent. */
+function requestFor(timeLimitMs: number): Bounds {
+  return { timeLimitMs, work: new Work({ timeLimitMs }) }
+}
+
+test('lend: meanwhile requests wait no longer than they may, and other work until the end of the loan', async () => {
+  await using stage = await openStage(open)
+  const { store } = stage
+  const loan = await store.lendWriter!()
+  const transact = (id: string, bounds: Bounds, isReadOnly = false): Promise<boolean> =>
+    store.transact((session) => insertOf(id, session, LONG), { bounds, isReadOnly })
+  const background = [insertOf('a', store, SHORT), transact('b', SHORT)]
+  const controller = new AbortController()
+  const left = insertOf('c', store, { ...requestFor(30_000), getSignal: () => controller.signal })
+  const waiting = [insertOf('d', store, requestFor(30_000)), transact('e', requestFor(30_000))]
+  controller.abort()
+  await Promise.all([
+    assert.rejects(left, HUNG_UP),
+    assert.rejects(insertOf('f', store, requestFor(300)), LENT),
+    assert.rejects(transact('g', requestFor(300)), LENT),
+    assert.rejects(transact('h', requestFor(300), true), LENT),
+  ])
+  loan.giveBack({ lastVersion: 0, hasEvents: false })
+  await Promise.all([...background, ...waiting])
+  const ids = await idsIn(store)
+  assert.deepEqual(ids.toSorted(), ['a', 'a2', 'b', 'b2', 'd', 'd2', 'e', 'e2'])
+})
+
+test('lend: while the borrower waits for another process, requests wait no longer than they may', async () => {
+  await using stage = await openStage(open)
+  const { store, location } = stage
+  await using attached = attachSqliteStore({
+    directory: directoryOf(location),
+    borrow: () => store.lendWriter!(),
+    memory: USUAL_MEMORY,
+  })
+  await using other = await lockElsewhere(location)
+  const borrowing = insertOf('a', attached, requestFor(30_000))
+  // Until it has borrowed the lock.
+  await assert.rejects(insertOf('b', store, requestFor(100)))
+  await assert.rejects(insertOf('c', store, requestFor(300)), LENT)
+  const waiting = insertOf('d', store, requestFor(30_000))
+  await other.end()
+  await Promise.all([borrowing, waiting])
+  assert.deepEqual(await idsIn(store), ['a', 'a2', 'd', 'd2'])
+})
+
+test('lend: jobs that waited run before the next loan', async () => {
+  await using stage = await openStage(open)
+  const { store } = stage
+  const order: string[] = []
+  const [first, second] = [store.lendWriter!(), store.lendWriter!()]
+  const loan = await first
+  const write = insertOf('a', store, LONG).then(() => order.push('write'))
+  await new Promise(setImmediate)
+  loan.giveBack({ lastVersion: 0, hasEvents: false })
+  const next = await second.finally(() => order.push('loan'))
+  next.giveBack({ lastVersion: 0, hasEvents: false })
+  await write
+  assert.deepEqual(order, ['write', 'loan'])
 })
 
 test('run: jobs keep their order while they wait', async () => {

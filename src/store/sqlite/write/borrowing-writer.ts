@@ -17,7 +17,7 @@ interface Borrowing {
 
 export function createBorrowingWriter(database: DatabaseSync, borrowing: Borrowing): Writer {
   const { borrow, version, takeHasEvents } = borrowing
-  const parts = { database, lock: createWriteLock(database), untilReady: async () => undefined }
+  const parts = { database, lock: createWriteLock(database) }
 
   async function transact<T>(work: () => Promise<T> | T, options: WriterOptions = {}): Promise<T> {
     if (options.isReadOnly) return await inTransaction(work, { ...parts, ...options })

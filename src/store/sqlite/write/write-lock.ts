@@ -1,20 +1,29 @@
 /**
- * The write lock of the database file. Another process, such as a backup or a shell, may have it for any time: who wants
- * to write tries again, between other work of the thread, for as long as the bounds allow.
+ * The write lock of the database file. Another process, such as a backup or a shell, may have it for any time, and another
+ * thread may have borrowed it: who wants to write tries again, between other work of the thread, for as long as the bounds
+ * allow.
  */
 import type { DatabaseSync } from 'node:sqlite'
-import { setTimeout as pause } from 'node:timers/promises'
 import { ServiceError } from '../../../base/errors.ts'
 import { callerLeft } from '../../../base/work/work.ts'
 import type { Bounds } from '../../bounds.ts'
 import { isBusy, storeFailure } from '../file/failures.ts'
 
 export interface WriteLock {
-  /** Begins a transaction that writes; false while another process has the lock. */
-  begin(): boolean
+  /** Begins a transaction; false while another thread has the lock, or another process and this one writes. */
+  begin(isReadOnly?: boolean): boolean
+  readonly isLent: boolean
+  /** No transaction begins in this thread until the result is called. */
+  lend(): () => void
+  /** Resolves when the lock is not lent. */
+  untilReturned(): Promise<void>
+  /** Resolves when it is worth trying again. */
+  pause(): Promise<void>
+  /** The time limit counts from now. */
+  waitLimit(bounds: Bounds | undefined): WaitLimit
 }
 
-/** Returns why a write no longer waits; undefined as long as it does. */
+/** Returns why a transaction no longer waits for its begin; undefined as long as it does. */
 export type WaitLimit = () => ServiceError | undefined
 
 const RETRY_MS = 10
@@ -26,48 +35,96 @@ const QUIET_MS = RETRY_MS / 2
 const WAIT_MS = 10_000
 
 export function createWriteLock(database: DatabaseSync): WriteLock {
-  const begin = database.prepare('begin immediate')
+  const beginToRead = database.prepare('begin')
+  const beginToWrite = database.prepare('begin immediate')
   let triedMs = -Infinity
   let isHeld = false
+  let returned: Promise<void> | undefined
+  let pausing: Pause | undefined
+
+  function tryToBegin(): boolean {
+    // One tries for all, so that a thousand waiting transactions cost no more than one.
+    if (isHeld && performance.now() - triedMs < QUIET_MS) return false
+    try {
+      beginToWrite.run()
+      isHeld = false
+    } catch (error) {
+      if (!isBusy(error)) throw storeFailure(error)
+      isHeld = true
+      triedMs = performance.now()
+    }
+    return !isHeld
+  }
+
   return {
-    begin() {
-      // One tries for all, so that a thousand waiting transactions cost no more than one.
-      if (isHeld && performance.now() - triedMs < QUIET_MS) return false
-      try {
-        begin.run()
-        isHeld = false
-      } catch (error) {
-        if (!isBusy(error)) throw storeFailure(error)
-        isHeld = true
-        triedMs = performance.now()
-      }
-      return !isHeld
+    begin(isReadOnly = false) {
+      if (returned) return false
+      if (!isReadOnly) return tryToBegin()
+      beginToRead.run()
+      return true
     },
+    get isLent() {
+      return returned !== undefined
+    },
+    lend() {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      returned = promise
+      return () => {
+        returned = undefined
+        resolve()
+        pausing?.end()
+      }
+    },
+    async untilReturned() {
+      await returned
+    },
+    pause() {
+      pausing ??= startPause(() => (pausing = undefined))
+      return pausing.ended
+    },
+    waitLimit: (bounds) => waitLimit(bounds, () => returned !== undefined),
   }
 }
 
-/** Resolves when it is worth trying again. */
-export async function pauseForLock(): Promise<void> {
-  await pause(RETRY_MS)
+interface Pause {
+  readonly ended: Promise<void>
+  readonly end: () => void
 }
 
-/** The time limit counts from now. */
-export function waitLimitOf(bounds: Bounds | undefined): WaitLimit {
+/** One for all who wait, so that they go on in the order in which they came. */
+function startPause(onEnd: () => void): Pause {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const end = (): void => {
+    clearTimeout(timer)
+    onEnd()
+    resolve()
+  }
+  const timer = setTimeout(end, RETRY_MS)
+  return { ended: promise, end }
+}
+
+function waitLimit(bounds: Bounds | undefined, isLent: () => boolean): WaitLimit {
   const limitMs = bounds?.timeLimitMs ?? WAIT_MS
-  const untilMs = performance.now() + limitMs
+  const isOfRequest = bounds?.work !== undefined
+  let untilMs = performance.now() + limitMs
   return () => {
     if (bounds?.getSignal?.().aborted || bounds?.work?.isCancelled) return callerLeft()
+    // Loans end by themselves: nobody waits for work of the store itself, which would only have to start again.
+    if (isLent() && !isOfRequest) untilMs = performance.now() + limitMs
     if (performance.now() < untilMs) return undefined
-    return bounds ? lockedTooLong(bounds.work?.timeLimitMs ?? limitMs) : locked()
+    const reason = isLent() ? LENT : LOCKED
+    return bounds ? waitedTooLong(bounds.work?.timeLimitMs ?? limitMs, reason) : locked()
   }
 }
 
-function lockedTooLong(timeLimitMs: number): ServiceError {
-  const message = `the request took longer than ${Math.ceil(timeLimitMs)} ms, because another process has the database file locked; try again in a second`
+const LOCKED = 'another process has the database file locked'
+const LENT = 'a larger write, or an index that is built, has to end before it'
+
+function waitedTooLong(timeLimitMs: number, reason: string): ServiceError {
+  const message = `the request took longer than ${Math.ceil(timeLimitMs)} ms, because ${reason}; try again in a second`
   return new ServiceError('store-crud:Timeout', message)
 }
 
 function locked(): ServiceError {
-  const message = 'another process has the database file locked; try again in a second'
-  return new ServiceError('crud:Unavailable', message)
+  return new ServiceError('crud:Unavailable', `${LOCKED}; try again in a second`)
 }

@@ -5,12 +5,12 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Bounds } from '../../bounds.ts'
 import { storeFailure } from '../file/failures.ts'
-import { type WaitLimit, type WriteLock, createWriteLock, waitLimitOf, pauseForLock } from './write-lock.ts'
+import { type WaitLimit, type WriteLock, createWriteLock } from './write-lock.ts'
 
 export interface Writer {
   /**
    * Resolves when the work is on disk. The work is synchronous, so nothing else runs inside its transaction. The bounds
-   * limit how long it waits for another process that writes.
+   * limit how long it waits for another process or thread that writes.
    */
   run<T>(work: () => T, bounds?: Bounds): Promise<T>
   /**
@@ -25,7 +25,7 @@ export interface Writer {
 
 export interface WriterOptions {
   readonly isReadOnly?: boolean
-  /** Limit how long it waits for another process that writes. */
+  /** Limit how long it waits for another process or thread that writes. */
   readonly bounds?: Bounds | undefined
 }
 
@@ -39,7 +39,7 @@ interface Job {
   readonly perform: () => Finish
   readonly reject: (reason: unknown) => void
   readonly bounds: Bounds | undefined
-  /** Present once another process had the lock when it was the job's turn. */
+  /** Present once another process or thread had the lock when it was the job's turn. */
   waitLimit?: WaitLimit
 }
 type Finish = () => void
@@ -52,48 +52,62 @@ export function createWriter(database: DatabaseSync, afterCommit: () => void): O
   const commit = database.prepare('commit')
   const guards = guardsOn(database)
   let jobs: Job[] = []
+  let isFlushing = false
+  /** Resolves when all jobs are finished. */
   let flushed = Promise.resolve()
-  let lent: Promise<void> | undefined
 
-  function flush(): void | Promise<void> {
-    if (lent) return lent.then(flush)
-    const batch = jobs
-    jobs = []
-    // All fail when no transaction can begin, else those that were performed in it.
-    let tried: readonly Job[] = batch
+  function enqueue(job: Job): void {
+    jobs.push(job)
+    if (isFlushing) return
+    isFlushing = true
+    flushed = flush()
+  }
+
+  async function flush(): Promise<void> {
+    do {
+      await nextTurn()
+      if (begin()) performBatch()
+      else await waitForLock()
+    } while (jobs.length > 0)
+    isFlushing = false
+  }
+
+  /** All jobs fail when no transaction can begin. */
+  function begin(): boolean {
     try {
-      if (!lock.begin()) return retryLater(batch)
-      const performed: Job[] = []
-      tried = performed
+      return lock.begin()
+    } catch (error) {
+      for (const job of jobs) job.reject(error)
+      jobs = []
+      return false
+    }
+  }
+
+  function performBatch(): void {
+    const batch = jobs
+    const performed: Job[] = []
+    jobs = []
+    try {
       const finish = performAll(batch, performed, { database, guards })
       commit.run()
       for (const each of finish) each()
       afterCommit()
     } catch (error) {
-      for (const job of tried) job.reject(storeFailure(error))
+      for (const job of performed) job.reject(storeFailure(error))
       rollback(database)
     }
     // Jobs beyond the time slice go before newer ones, so that jobs run in order of arrival.
-    jobs = [...batch.slice(tried.length), ...jobs]
-    if (jobs.length > 0) return nextTurn().then(flush)
+    jobs = [...batch.slice(performed.length), ...jobs]
   }
 
-  /** Another process has the lock. Jobs keep their order, and those whose bounds are over end. */
-  function retryLater(batch: readonly Job[]): void | Promise<void> {
-    jobs = batch.filter(mayWaitLonger)
-    if (jobs.length > 0) return pauseForLock().then(flush)
-  }
-
-  /** Waits at least one turn of the event loop, so that no two waiters start in the same turn. */
-  async function untilReturned(): Promise<void> {
-    await lent
-    await nextTurn()
-    if (lent) await untilReturned()
-  }
-
-  function enqueue(job: Job): void {
-    if (jobs.length === 0) flushed = nextTurn().then(flush)
-    jobs.push(job)
+  /** Another process or thread has the lock. Jobs keep their order, and those whose bounds are over end. */
+  async function waitForLock(): Promise<void> {
+    jobs = jobs.filter((job) => {
+      const reason = (job.waitLimit ??= lock.waitLimit(job.bounds))()
+      if (reason) job.reject(reason)
+      return !reason
+    })
+    if (jobs.length > 0) await lock.pause()
   }
 
   return {
@@ -103,20 +117,18 @@ export function createWriter(database: DatabaseSync, afterCommit: () => void): O
       return result
     },
     async transact(work, options) {
-      const result = await inTransaction(work, { database, lock, untilReady: untilReturned, ...options })
+      const result = await inTransaction(work, { database, lock, ...options })
       afterCommit()
       return result
     },
     async lend() {
-      // Jobs that waited for the previous loan run first.
-      await flushed
-      await untilReturned()
-      const { promise, resolve } = Promise.withResolvers<void>()
-      lent = promise
-      return () => {
-        lent = undefined
-        resolve()
-      }
+      do {
+        await lock.untilReturned()
+        // Jobs that waited for the previous loan run first.
+        await flushed
+        await nextTurn()
+      } while (lock.isLent)
+      return lock.lend()
     },
     async drain() {
       await nextTurn()
@@ -136,13 +148,6 @@ function jobFor<T>(
     return () => resolve(result)
   }
   return { job: { perform, reject, bounds }, result: promise }
-}
-
-/** Rejects a job whose bounds are over. */
-function mayWaitLonger(job: Job): boolean {
-  const reason = (job.waitLimit ??= waitLimitOf(job.bounds))()
-  if (reason) job.reject(reason)
-  return !reason
 }
 
 interface BatchParts {
@@ -170,27 +175,14 @@ function performAll(
 interface TransactionParts extends WriterOptions {
   readonly database: DatabaseSync
   readonly lock: WriteLock
-  /** Resolves when this thread may write, in a turn of the event loop in which no other transaction begins. */
-  readonly untilReady: () => Promise<void>
 }
 
 /** The work may await its own steps, but nothing that needs a turn of the event loop; see `Writer.transact`. */
 export async function inTransaction<T>(
   work: () => Promise<T> | T,
-  { database, lock, untilReady, isReadOnly = false, bounds }: TransactionParts,
+  { database, lock, ...options }: TransactionParts,
 ): Promise<T> {
-  await untilReady()
-  if (isReadOnly) database.exec('begin')
-  else {
-    let waitLimit: WaitLimit | undefined
-    while (!lock.begin()) {
-      const reason = (waitLimit ??= waitLimitOf(bounds))()
-      if (reason) throw reason
-      await pauseForLock()
-      // The lock may have been lent to another thread meanwhile.
-      await untilReady()
-    }
-  }
+  await untilBegun(lock, options)
   let isLate = false
   const watch = setImmediate(() => (isLate = true))
   try {
@@ -203,6 +195,18 @@ export async function inTransaction<T>(
     throw storeFailure(error)
   } finally {
     clearImmediate(watch)
+  }
+}
+
+/** Begins in a turn of the event loop in which no other transaction begins. */
+async function untilBegun(lock: WriteLock, { isReadOnly, bounds }: WriterOptions): Promise<void> {
+  let limit: WaitLimit | undefined
+  await nextTurn()
+  while (!lock.begin(isReadOnly)) {
+    const reason = (limit ??= lock.waitLimit(bounds))()
+    if (reason) throw reason
+    await lock.pause()
+    await nextTurn()
   }
 }
 
