@@ -20,7 +20,7 @@ import { lock } from './locks.ts'
 import { precheck } from './precheck.ts'
 import { type Bulk, readBulk } from './request/bulk-request.ts'
 import { NO_SCHEMA, inDialect } from './dialect.ts'
-import { asksForDryRun } from './request/execution.ts'
+import { asksForDryRun, timeLimitIn } from './request/execution.ts'
 import type { Envelope } from './request/envelope.ts'
 import {
   isAggregate,
@@ -31,7 +31,7 @@ import {
   readSave,
   readUpdate,
 } from './request/request.ts'
-import { type Answer, runOnce } from './idempotency.ts'
+import { type Answer, keyedRequestOf, runOnce } from './idempotency.ts'
 import { keyedElsewhere, storeFor, within } from './keyed-session.ts'
 import { type DataResponse, failed, httpStatusOf, printResponse } from './response.ts'
 import { save } from './write/save.ts'
@@ -100,21 +100,20 @@ export function dataService(deps: Deps): DataService {
 /** Data operations with an idempotency key. */
 export function dataOnce(deps: Deps): Pick<OnceService, 'data' | 'bulk' | 'lock'> {
   return {
-    async data(caller, { operation, target, body = {} }, idempotency) {
+    async data(caller, { operation, target: given, body = {} }, idempotency) {
+      const execution = member(body, 'execution')
+      // It may wait for its transaction, before the operation reads its time limit.
+      const work = workOf(deps, { work: given.work, maxTimeMs: timeLimitIn(execution) })
+      const target = { ...given, work }
       const run = async (operations: Operations): Promise<Answer> => {
         const response = await operations[operation](caller, target, body)
         return { status: httpStatusOf(response), text: printResponse(response) }
       }
       // A dry run writes nothing, so there is nothing to keep.
-      const store = asksForDryRun(member(body, 'execution')) ? undefined : storeFor(deps, target)
+      const store = asksForDryRun(execution) ? undefined : storeFor(deps, target)
       // Without an entity there is nothing to write: the answer says so.
       if (!store) return { ...(await run(operationsOn(deps))), isRepeated: false }
-      const keyedRequest = {
-        ...idempotency,
-        caller: caller.principal,
-        chargedTo: target.chargedTo,
-        bounds: boundsIn(target),
-      }
+      const keyedRequest = keyedRequestOf(idempotency, caller, target)
       try {
         return await runOnce({ ...deps, store }, keyedRequest, (session) =>
           run(operationsOn(within(deps, session, { store, refuse: keyedElsewhere }))),
@@ -127,16 +126,14 @@ export function dataOnce(deps: Deps): Pick<OnceService, 'data' | 'bulk' | 'lock'
     },
     bulk: async (caller, body, context) =>
       await bulkOnce(runnerOn(deps), caller, runningBulk(deps, body, context)),
-    lock: (caller, body, idempotency) =>
+    lock: (caller, body, context) => {
       // The locks of the caller are counted when those that others acquire for it are committed.
-      runOnce(
-        deps,
-        { ...idempotency, caller: caller.principal, seesLatest: true },
-        async ({ bookkeeping: { locks } }) => {
-          const result = await lock(deps, { caller, body: lockBody(deps, body), locks })
-          return { status: 200, text: JSON.stringify({ result }) }
-        },
-      ),
+      const keyedRequest = { ...keyedRequestOf(context.idempotency!, caller, context), seesLatest: true }
+      return runOnce(deps, keyedRequest, async ({ bookkeeping: { locks } }) => {
+        const result = await lock(deps, { caller, body: lockBody(deps, body), locks })
+        return { status: 200, text: JSON.stringify({ result }) }
+      })
+    },
   }
 }
 

@@ -13,6 +13,7 @@ import type { Bounds } from '../store/bounds.ts'
 import type { Database } from '../store/database.ts'
 import type { TransactionSession } from '../store/store.ts'
 import type { Answer, Keyed, Usage } from '../store/tables/answers.ts'
+import { boundsIn } from './deps.ts'
 
 export type { Answer, Keyed }
 
@@ -45,6 +46,14 @@ interface KeyedRequest extends Idempotency {
   /** See `TransactOptions`. */
   readonly bounds?: Bounds | undefined
   readonly seesLatest?: boolean
+}
+
+export function keyedRequestOf(
+  idempotency: Idempotency,
+  { principal }: Caller,
+  user: Parameters<typeof boundsIn>[0],
+): KeyedRequest {
+  return { ...idempotency, caller: principal, chargedTo: user.chargedTo, bounds: boundsIn(user) }
 }
 
 interface OnceDeps {

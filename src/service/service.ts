@@ -87,7 +87,8 @@ export interface OnceService {
   ): Promise<OnceAnswer>
   /** The context has the key. */
   bulk(caller: Caller, body: Json | undefined, context: RequestContext): Promise<OnceAnswer>
-  lock(caller: Caller, body: Json | undefined, idempotency: Idempotency): Promise<OnceAnswer>
+  /** The same. */
+  lock(caller: Caller, body: Json | undefined, context: RequestContext): Promise<OnceAnswer>
   document(
     caller: Caller,
     change: {

@@ -278,3 +278,29 @@ test('service: writes of every kind time out, and are not internal errors', asyn
   const requests = [{ seq: 1, op: 'insert', request: { ...TARGET, ...BODY } }]
   await assert.rejects(data.bulk(ADMIN, { atomic: true, requests }), TIMEOUT)
 })
+
+test('service: writes with an idempotency key wait no longer than their request may', async () => {
+  await using service = await openTestService()
+  await service.define('e', { _id: { type: 'string' } })
+  await using other = await lockElsewhere(service.location)
+  const { once: keyed } = service.service
+  const context = (timeLimitMs: number, key: string) => ({
+    work: new Work({ timeLimitMs }),
+    idempotency: { key, fingerprint: 'f' },
+  })
+  const insert = async (execution: JsonObject, key: string): Promise<string> => {
+    const { idempotency, work } = context(30_000, key)
+    const body = { ...BODY, execution }
+    const write = { operation: 'insert', target: { ...TARGET, work }, body } as const
+    return (await keyed.data(ADMIN, write, idempotency)).text
+  }
+  const start = performance.now()
+  assert.match(await insert({ maxTimeMs: 300 }, 'a'), /store-crud:Timeout.*longer than 300 ms/)
+  assert.match(await insert({ maxQueryTimeMS: '300' }, 'b'), /store-crud:Timeout.*longer than 300 ms/)
+  const locking = { operation: 'acquire', domain: 'd', callerId: 'c', resourceId: 'r' }
+  await assert.rejects(keyed.lock(ADMIN, locking, context(300, 'c')), TIMEOUT)
+  assert.ok(performance.now() - start < 9_000)
+  await other.end()
+  assert.match(await insert({ maxTimeMs: 'soon' }, 'd'), /crud:InvalidRequest.*maxTimeMs/)
+  assert.match(await insert({ maxTimeMs: 9_000 }, 'a'), /"status":"COMPLETE"/)
+})

@@ -1,7 +1,6 @@
 /** Bulk: runs many requests as one. Entries run independently, or atomically in one transaction. */
 import type { Caller } from '../../access/caller.ts'
-import { boundsIn } from '../deps.ts'
-import { type OnceAnswer, runInParts, runOnce } from '../idempotency.ts'
+import { type OnceAnswer, keyedRequestOf, runInParts, runOnce } from '../idempotency.ts'
 import type { BulkEntry } from '../request/bulk-request.ts'
 import { type DataResponse, type JsonText, type JsonTextParts, printResponse } from '../response.ts'
 import { RolledBack, datasourceOf, runAtomically } from './atomic-entries.ts'
@@ -28,13 +27,7 @@ export async function bulkOnce(
   if (request.isDryRun) {
     return { status: 200, text: (await bulk(runner, caller, request)).join(''), isRepeated: false }
   }
-  const { chargedTo } = context
-  const keyedRequest = {
-    ...context.idempotency!,
-    caller: caller.principal,
-    chargedTo,
-    bounds: boundsIn(context),
-  }
+  const keyedRequest = keyedRequestOf(context.idempotency!, caller, context)
   const { storeIn, limits, now } = runner
   if (!request.atomic) {
     return await runInParts({ store: storeIn(undefined), limits, now }, keyedRequest, async () => ({

@@ -1,7 +1,7 @@
 /** Writes of plain documents with an idempotency key. The headers of the answer are kept with it. */
 import type { Limits } from '../../base/limits.ts'
-import { type Deps, boundsIn } from '../deps.ts'
-import { type Answer, runOnce } from '../idempotency.ts'
+import type { Deps } from '../deps.ts'
+import { type Answer, keyedRequestOf, runOnce } from '../idempotency.ts'
 import { keyedElsewhere, storeFor, within } from '../keyed-session.ts'
 import type { DocumentReply, OnceService } from '../service.ts'
 import { documentService } from './documents.ts'
@@ -11,8 +11,7 @@ export function documentsOnce(deps: Deps): OnceService['document'] {
     const store = storeFor(deps, target)
     // Without an entity there is nothing to write: the error says so.
     if (!store) return { ...(await write(documentService(deps))), isRepeated: false }
-    const { chargedTo } = target
-    const keyedRequest = { ...idempotency, caller: caller.principal, chargedTo, bounds: boundsIn(target) }
+    const keyedRequest = keyedRequestOf(idempotency, caller, target)
     const answer = await runOnce(
       { ...deps, store, limits: forWhole(deps.limits) },
       keyedRequest,

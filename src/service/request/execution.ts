@@ -1,5 +1,5 @@
 /** Reads `execution`, the options for running a request, for an entry of a bulk, or for a bulk as a whole. */
-import { invalidRequest } from '../../base/errors.ts'
+import { ServiceError, invalidRequest } from '../../base/errors.ts'
 import { memberChecker } from '../../base/json/check-members.ts'
 import { asBoolean } from '../../base/json/decode.ts'
 import { type Json, type JsonObject, isObject, pointer } from '../../base/json/json.ts'
@@ -49,6 +49,17 @@ export function readExecution({ execution }: JsonObject): Execution {
 /** Whether a write with this `execution`, whatever else it holds, is a dry run. */
 export function asksForDryRun(execution: Json | undefined): boolean {
   return isObject(execution) && asBoolean(execution['dryRun']) === true
+}
+
+/** The time limit of a request with this `execution`; undefined also where it is malformed, which the operation reports. */
+export function timeLimitIn(execution: Json | undefined): number | undefined {
+  if (!isObject(execution)) return undefined
+  try {
+    return readMaxTime(execution).maxTimeMs
+  } catch (error) {
+    if (error instanceof ServiceError) return undefined
+    throw error
+  }
 }
 
 /** `maxQueryTimeMS` is the name that clients of Lightblue send. */

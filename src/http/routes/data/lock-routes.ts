@@ -9,6 +9,7 @@ import {
   type Reply,
   type Route,
   jsonReply,
+  contextOf,
   onceReply,
 } from '../route.ts'
 
@@ -86,8 +87,9 @@ function handling(operation: string): Route['handle'] {
   }
 }
 
-async function locking({ app, caller, idempotency }: Call, request: Json | undefined): Promise<Reply> {
-  if (idempotency) return onceReply(await app.service.once.lock(caller, request, idempotency))
+async function locking(call: Call, request: Json | undefined): Promise<Reply> {
+  const { app, caller, idempotency } = call
+  if (idempotency) return onceReply(await app.service.once.lock(caller, request, contextOf(call)))
   return jsonReply({ result: await app.service.data.lock(caller, request) })
 }
 
