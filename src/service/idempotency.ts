@@ -101,14 +101,19 @@ export async function earlierAnswer(
   return await store.transact((session) => session.bookkeeping.keyedAnswers.find(keyed))
 }
 
+interface AnswerOfParts extends Answer {
+  /** False if a part was refused as a whole: it wrote nothing, stored no answer, and may succeed in a repetition. */
+  readonly isComplete: boolean
+}
+
 /**
- * Runs work of several transactions, each of which stores its own answer under a part of the key. After a crash, a
- * repetition continues where the first request ended.
+ * Runs work of several transactions, each of which stores its own answer under a part of the key. After a crash, or where
+ * a part was refused, a repetition repeats the answers of the parts that are done, and carries out the others.
  */
 export async function runInParts(
   { store, limits, now }: OnceDeps & { readonly store: Pick<Database, 'transact' | 'keyedAnswers'> },
   request: KeyedRequest,
-  work: () => Promise<Answer>,
+  work: () => Promise<AnswerOfParts>,
 ): Promise<OnceAnswer> {
   const keyed = keyedBy(request, now())
   const used = await usageOf(store.keyedAnswers, keyed, limits)
@@ -122,10 +127,11 @@ export async function runInParts(
   })
   if (first) return { ...first, isRepeated: true }
   try {
-    const made = await work()
+    const { isComplete, ...made } = await work()
     // A larger answer is made again from those of the parts.
-    if (Buffer.byteLength(made.text) > limits.idempotencyAnswerBytes) await store.keyedAnswers.release(keyed)
-    else {
+    if (!isComplete || Buffer.byteLength(made.text) > limits.idempotencyAnswerBytes) {
+      await store.keyedAnswers.release(keyed)
+    } else {
       const answer = { ...made, expiresMs: lease.expiresMs }
       await store.transact((session) => session.bookkeeping.keyedAnswers.keep(keyed, answer))
       noteUse(store.keyedAnswers, keyed, answer)

@@ -29,6 +29,8 @@ export interface Target {
 export type Offload = (operation: string, target: Target, body: Json) => Promise<Offloaded>
 
 interface Offloaded {
+  /** HTTP status. */
+  readonly status: number
   /** The response document as text. */
   readonly text: JsonText
   /** Whether the response exceeded its size limit. */

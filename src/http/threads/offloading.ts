@@ -104,8 +104,8 @@ function offloadOperation(threads: Threads, request: Request): Offload {
   return async (operation, target, body) => {
     const task: Task = { kind: 'operation', operation, ...addressOf(target) }
     const part = { task, body: Buffer.from(JSON.stringify(body)), work: target.work ?? request.call.work }
-    const { bytes, hasExceededResponse } = await run(threads, request, part)
-    return { text: textOf(bytes), hasExceededResponse }
+    const { status, bytes, hasExceededResponse } = await run(threads, request, part)
+    return { status, text: textOf(bytes), hasExceededResponse }
   }
 }
 

@@ -11,7 +11,8 @@ import { parseTrusted } from '../../base/json/parse-trusted.ts'
 import { lowerThreadPriority } from '../../base/work/thread-priority.ts'
 import { Work, during } from '../../base/work/work.ts'
 import { openThreadService } from '../../service/open.ts'
-import { printResponse } from '../../service/response.ts'
+import type { Answer } from '../../service/idempotency.ts'
+import { type DataResponse, httpStatusOf, printResponse } from '../../service/response.ts'
 import type { Service, Target } from '../../service/service.ts'
 import type { Loan } from '../../base/work/loan.ts'
 import { parseRecord } from '../../records/read.ts'
@@ -135,8 +136,8 @@ async function run(opened: Service, job: JobMessage): Promise<ReplyMessage> {
     })
     return replyMessage(reply as Reply, work)
   }
-  const text = await runOperation(opened, task.operation, { caller, target: targetOf(task, work), body })
-  return replyMessage({ status: 200, text }, work)
+  const operation = { caller, target: targetOf(task, work), body }
+  return replyMessage(await runOperation(opened, task.operation, operation), work)
 }
 
 function targetOf(
@@ -169,7 +170,7 @@ async function importRecord(
     return JSON.stringify({ modifiedCount: 0, problem: record.problem } satisfies ImportOutcome)
   }
   const body = bodyOf([record.document], write)
-  return await runOperation(opened, operationOf(write), { caller, target, body })
+  return (await runOperation(opened, operationOf(write), { caller, target, body })).text
 }
 
 interface Operation {
@@ -178,31 +179,34 @@ interface Operation {
   readonly body: Json | undefined
 }
 
-async function runOperation({ data, once }: Service, name: string, operation: Operation): Promise<string> {
+async function runOperation({ data, once }: Service, name: string, operation: Operation): Promise<Answer> {
   const { caller, target, body } = operation
   switch (name) {
     case 'line':
-      return await data.line(caller, target, body)
+      return { status: 200, text: await data.line(caller, target, body) }
     case 'generate': {
       const { field, n } = body as { readonly field: string; readonly n?: number }
-      return printResponse(await data.generate(caller, target, field, n === undefined ? n : String(n)))
+      return answerOf(await data.generate(caller, target, field, n === undefined ? n : String(n)))
     }
     case 'insert':
     case 'save':
     case 'update':
     case 'delete': {
       const { idempotency } = target
-      if (!idempotency) return printResponse(await data[name](caller, target, body))
-      const { text } = await once.data(caller, { operation: name, target, body }, idempotency)
-      return text
+      if (!idempotency) return answerOf(await data[name](caller, target, body))
+      return await once.data(caller, { operation: name, target, body }, idempotency)
     }
     case 'find':
     case 'aggregate':
     case 'explain':
-      return printResponse(await data[name](caller, target, body))
+      return answerOf(await data[name](caller, target, body))
     default:
       throw new Error(`no thread knows the operation ${name}`)
   }
+}
+
+function answerOf(response: DataResponse): Answer {
+  return { status: httpStatusOf(response), text: printResponse(response) }
 }
 
 /** Charges in the main thread, which counts all requests of the caller; the cost is available only after parsing. */

@@ -1,6 +1,6 @@
 /** Bulk: runs many requests as one. Entries run independently, or atomically in one transaction. */
 import type { Caller } from '../../access/caller.ts'
-import { type OnceAnswer, keyedRequestOf, runInParts, runOnce } from '../idempotency.ts'
+import { type Answer, type OnceAnswer, keyedRequestOf, runInParts, runOnce } from '../idempotency.ts'
 import type { BulkEntry } from '../request/bulk-request.ts'
 import { type DataResponse, type JsonText, type JsonTextParts, printResponse } from '../response.ts'
 import { RolledBack, datasourceOf, runAtomically } from './atomic-entries.ts'
@@ -12,7 +12,7 @@ export async function bulk(runner: BulkRunner, caller: Caller, request: RunningB
   const { entries } = request
   const texts = request.atomic
     ? printAll(runner, await runAtomically(runner, caller, request))
-    : await runIndependently(runner, caller, request)
+    : textsOf(await runIndependently(runner, caller, request))
   return listed(entries, texts)
 }
 
@@ -30,10 +30,11 @@ export async function bulkOnce(
   const keyedRequest = keyedRequestOf(context.idempotency!, caller, context)
   const { storeIn, limits, now } = runner
   if (!request.atomic) {
-    return await runInParts({ store: storeIn(undefined), limits, now }, keyedRequest, async () => ({
-      status: 200,
-      text: listed(entries, await runIndependently(runner, caller, request)).join(''),
-    }))
+    return await runInParts({ store: storeIn(undefined), limits, now }, keyedRequest, async () => {
+      const answers = await runIndependently(runner, caller, request)
+      const text = listed(entries, textsOf(answers)).join('')
+      return { status: 200, text, isComplete: answers.every(({ status }) => status < 400) }
+    })
   }
   const datasource = entries.map((entry) => datasourceOf(runner, entry)).find((each) => each !== undefined)
   const store = storeIn(datasource)
@@ -49,6 +50,10 @@ export async function bulkOnce(
     const text = listed(entries, printAll(runner, error.responses)).join('')
     return { status: 200, text, isRepeated: false }
   }
+}
+
+function textsOf(answers: readonly Answer[]): readonly JsonText[] {
+  return answers.map(({ text }) => text)
 }
 
 function printAll(runner: BulkRunner, responses: readonly DataResponse[]): readonly JsonText[] {

@@ -4,9 +4,9 @@ import { ServiceError, internalError } from '../../base/errors.ts'
 import { isObject } from '../../base/json/json.ts'
 import { INLINE_STEPS, TooMuchForThisThread, type Work } from '../../base/work/work.ts'
 import { yieldEvery } from '../../base/work/yield-every.ts'
-import { type Idempotency, partOf } from '../idempotency.ts'
+import { type Answer, type Idempotency, partOf } from '../idempotency.ts'
 import type { BulkEntry } from '../request/bulk-request.ts'
-import { type JsonText, failed, printResponse } from '../response.ts'
+import { type DataResponse, failed, httpStatusOf, printResponse } from '../response.ts'
 import type { KeyedOperation, RequestContext } from '../service.ts'
 import {
   type Asking,
@@ -28,12 +28,12 @@ export async function runIndependently(
   runner: BulkRunner,
   caller: Caller,
   { entries: given, ordered, context, isDryRun }: RunningBulk,
-): Promise<readonly JsonText[]> {
+): Promise<readonly Answer[]> {
   const entries = isDryRun ? given.map(asDryRun) : given
   const { maxResponseBytes } = context.work
   const slice = Math.floor(maxResponseBytes / SIDE_BY_SIDE)
   const rest = yieldEvery(SLICE_MS)
-  const texts: JsonText[] = []
+  const answers: Answer[] = []
   let left = maxResponseBytes
   for (const group of groupsOf(entries, ordered)) {
     const responseBytes = group.length === 1 ? left : Math.min(slice, left)
@@ -51,11 +51,11 @@ export async function runIndependently(
       const final = isCut ? await runOne(group[i]!, { runner, caller, context, responseBytes: left }) : result
       // The result of a write is always reported, because the write has happened.
       const fits = final.text.length <= left || final.isTooLarge || isWrite(group[i]!)
-      texts.push(fits ? final.text : (await notBegun(maxResponseBytes, runner)).text)
+      answers.push(fits ? final : await notBegun(maxResponseBytes, runner))
       if (fits) left = Math.max(0, left - final.text.length)
     }
   }
-  return texts
+  return answers
 }
 
 /** Each entry is a dry run of its own, so no entry sees what another one would write. */
@@ -101,8 +101,8 @@ interface Independently {
   readonly responseBytes: number
 }
 
-interface Result {
-  readonly text: JsonText
+/** The status is that of the entry as a request of its own. */
+interface Result extends Answer {
   readonly isTooLarge: boolean
 }
 
@@ -117,8 +117,7 @@ async function runOne(
     const own = partContext(context, entry, work)
     if (own.idempotency && isKeyed(runner)) return await runKeyed(entry, runner, { caller, context: own })
     const response = await runEntry(entry, runner.operations, { caller, context: own })
-    const text = inOnePiece(printResponse(runner.respond(response)))
-    return { text, isTooLarge: work.hasExceededResponse }
+    return printed(runner.respond(response), work.hasExceededResponse)
   } catch (error) {
     const isElsewhere = error instanceof TooMuchForThisThread && context.offload
     const result = isElsewhere
@@ -132,8 +131,9 @@ async function runOne(
  * A printed response is a tree of its parts until it is copied. Copied entry by entry, the responses of a bulk take no
  * long pause at its end.
  */
-function inOnePiece(text: JsonText): JsonText {
-  return Buffer.from(text).toString()
+function printed(response: DataResponse, isTooLarge: boolean): Result {
+  const text = Buffer.from(printResponse(response)).toString()
+  return { status: httpStatusOf(response), text, isTooLarge }
 }
 
 /** Each write of a bulk has a part of its key. */
@@ -158,12 +158,12 @@ async function runKeyed({ task }: BulkEntry, runner: KeyedBulkRunner, asking: As
   const { offload: _, idempotency, ...own } = context
   const { target, request: body } = task
   const operation = task.operation as KeyedOperation
-  const { text } = await runner.once(
+  const { status, text } = await runner.once(
     caller,
     { operation, target: { ...own, ...target }, body },
     idempotency as Idempotency,
   )
-  return { text, isTooLarge: context.work?.hasExceededResponse ?? false }
+  return { status, text, isTooLarge: context.work?.hasExceededResponse ?? false }
 }
 
 async function runElsewhere(
@@ -172,19 +172,19 @@ async function runElsewhere(
 ): Promise<Result> {
   if (task instanceof ServiceError) throw task
   const target = { ...task.target, ...(work && { work }), ...(idempotency && { idempotency }) }
-  const { text, hasExceededResponse } = await offload!(task.operation, target, task.request)
-  return { text, isTooLarge: hasExceededResponse }
+  const { status, text, hasExceededResponse } = await offload!(task.operation, target, task.request)
+  return { status, text, isTooLarge: hasExceededResponse }
 }
 
 function failure(error: unknown, { onInternalError, respond }: BulkRunner): Result {
   const isForeseen = error instanceof ServiceError
   if (!isForeseen) onInternalError(error)
   const problem = isForeseen ? error : internalError()
-  return { text: printResponse(respond(failed(problem.within('bulk')))), isTooLarge: false }
+  return printed(respond(failed(problem.within('bulk'))), false)
 }
 
 async function notBegun(maxBytes: number, { respond }: BulkRunner): Promise<Result> {
-  return { text: printResponse(respond(failed(tooLarge(maxBytes).within('bulk')))), isTooLarge: true }
+  return printed(respond(failed(tooLarge(maxBytes).within('bulk'))), true)
 }
 
 function tooLarge(maxBytes: number): ServiceError {

@@ -40,6 +40,19 @@ async function held(server: TestServer): Promise<readonly JsonObject[]> {
   return (json as { processed: readonly JsonObject[] }).processed
 }
 
+interface EntryResponse {
+  readonly response: { readonly errors?: readonly [{ readonly errorCode: string }] }
+}
+
+function responsesIn({ json }: Answer): readonly EntryResponse[] {
+  return (json as { readonly responses: readonly EntryResponse[] }).responses
+}
+
+/** Why the entries of a bulk were refused. */
+function codesIn(answer: Answer): readonly (string | undefined)[] {
+  return responsesIn(answer).map(({ response }) => response.errors?.[0].errorCode)
+}
+
 const add = (by = 1): Sent => ({
   method: 'POST',
   path: '/data/update/thing',
@@ -328,6 +341,56 @@ onEveryStore((kind) => {
     assert.equal(again.text, first.text)
     assert.equal(again.headers['idempotency-replayed'], 'true')
     assert.match((await send(server, add(), 'other')).text, /crud:LimitExceeded/)
+  })
+
+  test('idempotency: entries of a bulk that were refused as a whole are carried out by a repetition', async () => {
+    await using server = await open()
+    const later = { seq: 4, op: 'insert', request: { entity: 'later', data: { s: 'late' } } }
+    const { requests } = entries() as { readonly requests: readonly Json[] }
+    const bulk = { method: 'POST', path: '/data/bulk', body: { requests: [...requests, later] } }
+    const first = await send(server, bulk, 'k')
+    assert.deepEqual(codesIn(first), [undefined, undefined, undefined, 'crud:UnknownEntity'])
+    await server.define('later', FIELDS)
+    const second = await send(server, bulk, 'k')
+    assert.deepEqual(codesIn(second), [undefined, undefined, undefined, undefined])
+    assert.equal(second.headers['idempotency-replayed'], undefined)
+    assert.deepEqual(responsesIn(second).slice(0, 2), responsesIn(first).slice(0, 2))
+    const third = await send(server, bulk, 'k')
+    assert.equal(third.headers['idempotency-replayed'], 'true')
+    assert.equal(third.text, second.text)
+    const added = (await held(server)).map(({ i }) => i)
+    assert.deepEqual(added.toSorted(), [1, undefined])
+  })
+
+  test('idempotency: entries of a bulk that fail for the moment are tried again, in threads too', async () => {
+    await using server = await open({ limits: { idempotencyKeys: 3, idempotencyAnswerBytes: 2_000 } })
+    const many = Array.from({ length: 3_000 }, (_, i) => ({ s: `${i}` }))
+    await server.ask('PUT', '/data/insert/thing', { body: { data: many } })
+    const change = { query: { field: 's', op: '!=', rvalue: 'x' }, update: { $set: { s: 'x' } } }
+    const slow = { entity: 'thing', ...change, execution: { maxTimeMs: 1 } }
+    const large = { entity: 'thing', data: many, projection: EVERYTHING }
+    const requests = ['1', '2', '3', '4'].map((_id, seq) => ({
+      seq,
+      op: 'insert',
+      request: { entity: 'thing', data: { _id: `new${_id}` } },
+    }))
+    for (const [request, op, code] of [
+      [slow, 'update', 'store-crud:Timeout'],
+      [large, 'insert', 'crud:ResultSizeTooLarge'],
+    ] as const) {
+      const bulk = { method: 'POST', path: '/data/bulk', body: { requests: [{ seq: 1, op, request }] } }
+      for (let i = 0; i < 2; i++) {
+        const answer = await send(server, bulk, op)
+        assert.deepEqual(codesIn(answer), [code])
+        assert.equal(answer.headers['idempotency-replayed'], undefined)
+      }
+    }
+    const bulk = { method: 'POST', path: '/data/bulk', body: { ordered: true, requests } }
+    const codes = codesIn(await send(server, bulk, 'keys'))
+    assert.deepEqual(codes, [undefined, undefined, undefined, 'crud:LimitExceeded'])
+    const again = await send(server, bulk, 'keys')
+    assert.equal(again.headers['idempotency-replayed'], undefined)
+    assert.deepEqual(codesIn(again), codes)
   })
 
   test('idempotency: an answer is kept as long as configured, then removed', async () => {
