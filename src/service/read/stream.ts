@@ -86,11 +86,13 @@ async function* lines(schema: Schema, running: Running): AsyncGenerator<JsonText
   try {
     yield JSON.stringify(dialect.header({ entity, entityVersion, status: 'COMPLETE' }))
     for (let next = first; !next.done; next = await rest.next()) {
-      requireAccess()
       await nextSlice()
+      requireAccess()
       const text = await line(...next.value)
       // Empty if the document has been deleted since it was read.
       if (text === '') continue
+      // Again, because another thread may have rendered the line for long.
+      requireAccess()
       if (waiting !== '') yield waiting
       waiting = text
     }

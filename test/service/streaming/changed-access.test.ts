@@ -97,6 +97,27 @@ onEveryStore(() => {
     ['goes on when another entity changes', GRANTED, (entity) => define(`${entity}x`, GRANTED), WHOLE],
   ]
 
+  test('stream: ends before a document that waited while the next one was rendered', async () => {
+    const entity = `e${entities++}`
+    const fields = { ...FIELDS, l: { type: 'array', items: { type: 'object', fields: { x: FIELDS['s']! } } } }
+    await define(entity, GRANTED, fields)
+    const l = Array.from({ length: 150_000 }, () => ({ x: 'x' }))
+    await tester.insert(entity, { data: [{ _id: 'a' }, { _id: 'b', l }] })
+    let rendered = 0
+    const offload = async () => {
+      rendered++
+      await define(entity, { ...GRANTED, find: ['boss'] }, fields)
+      return { status: 200, text: '{"data":{}}', hasExceededResponse: false }
+    }
+    const request = { projection: { field: 'l.*.x' }, sort: { _id: '$asc' } }
+    const answer = await tester.service.data.stream(CLERK, { entity, offload }, request)
+    assert.ok(!('status' in answer), JSON.stringify(answer))
+    const lines = await Array.fromAsync(answer)
+    assert.equal(rendered, 1)
+    assert.equal(lines.length, 2, lines.join().slice(0, 300))
+    assert.match(lines[1]!, /crud:NoAccess/)
+  })
+
   for (const [rule, access, change, expected] of CASES) {
     test(`stream: ${rule}`, async () => {
       assert.deepEqual(await streamed(access, change), expected)
