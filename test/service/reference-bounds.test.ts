@@ -55,20 +55,26 @@ const READS: readonly (readonly [string, Json, readonly string[], number])[] = [
   [
     'a clause inside of an elemMatch, and the same outside of it',
     {
-      $or: [
+      $and: [
         clause('lesser.*.n', '=', 1),
         { array: 'lesser', elemMatch: { $and: [clause('n', '=', 1)] } },
-        { $not: clause('lesser.*.n', '=', 1) },
+        { $or: [{ $not: clause('lesser.*.n', '=', 1) }, clause('_id', '=', 'w3')] },
       ],
     },
-    ['w0', 'w1', 'w2', 'w3'],
+    ['w3'],
     1,
   ],
   [
     'clauses that ask different things',
+    { $and: [clause('lesser.*.n', '=', 1), clause('lesser.*.n', '=', 2)] },
+    ['w3'],
+    2,
+  ],
+  [
+    'alternatives that ask different things',
     { $or: [clause('lesser.*.n', '=', 1), clause('lesser.*.n', '=', 2)] },
     ['w2', 'w3'],
-    2,
+    1,
   ],
   [
     'documents without a key, whose keys were to be listed',
