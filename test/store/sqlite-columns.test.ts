@@ -179,8 +179,12 @@ test('sqlite columns: a store of an earlier release answers while it gets column
   toEarlierSqlite(directory)
   assert.ok(!isFilled(directory))
   await using service = await openServiceAt(place.location)
-  await check(service)
+  assert.equal(
+    (await service.data.find(ADMIN, { entity: 'item' }, { projection: EVERYTHING })).matchCount,
+    COUNT,
+  )
   assert.ok(!isFilled(directory), 'it was not filled before the first answer')
+  await check(service)
   for (let i = 0; !isFilled(directory); i++) {
     const repeated = { data: [{ ...documentAt(1), _id: `again${i}` }] }
     const { dataErrors } = await service.data.insert(ADMIN, { entity: 'item' }, repeated)

@@ -87,21 +87,27 @@ export const PRODUCT_ROWS: readonly Row[] = [
     },
     check: (_, { outcomes: [answer] }) => assert.match(answer!.text, /"matchCount":/),
   },
-  ...[400, 960].map((terms): Row => ({
-    id: `5f${terms}`,
-    what: `${terms} conditions through five references`,
-    expected: { answers: terms === 400 ? ['200'] : ['400 crud:LimitExceeded'], limitMs: 10_000 },
+  // those of `$or` become one condition on the documents at the end
+  ...(
+    [
+      ['$or', '200'],
+      ['$and', '400 crud:LimitExceeded'],
+    ] as const
+  ).map(([how, answer]): Row => ({
+    id: `5f${how}`,
+    what: `960 conditions of ${how} through five references`,
+    expected: { answers: [answer], limitMs: 10_000 },
     async prepare(on) {
       const query = { field: '_id', op: '=', rfield: '$parent.p' }
-      const entity = `r5f${terms}`
+      const entity = `r5f_${how.slice(1)}`
       const r = { type: 'reference', entity, versionValue: '1.0.0', query }
       await on.define(entity, { a: STRING, p: STRING, r })
       await on.store(entity, [{ _id: '1', a: 'x', p: '1' }])
     },
     async send(on) {
       const field = `${'r.*.'.repeat(5)}a`
-      const $or = times(terms, (i) => ({ field, op: '=', rvalue: `v${i}` }))
-      return [await find(on, `r5f${terms}`, { query: { $or }, projection: ID })]
+      const terms = times(960, (i) => ({ field, op: '=', rvalue: `v${i}` }))
+      return [await find(on, `r5f_${how.slice(1)}`, { query: { [how]: terms }, projection: ID })]
     },
   })),
   {
