@@ -128,7 +128,17 @@ type Removal = { readonly kind: 'delete' } | Unwritten
 /** Returns the next value of a sequence, in the transaction of the write. */
 export type Draw = (sequence: Sequence) => bigint
 
-export type Change = { readonly kind: 'write'; readonly document: JsonObject } | Unwritten
+export type Change = Write | Unwritten
+
+export interface Write {
+  readonly kind: 'write'
+  readonly document: JsonObject
+  /**
+   * The stored document, if it was parsed to make the new one; they share members that are the same. A store then need not
+   * write what depends on these only.
+   */
+  readonly before?: JsonObject
+}
 
 export type Unwritten =
   /** Not written, but part of the response. */

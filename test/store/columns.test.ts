@@ -145,15 +145,21 @@ async function write(state: State): Promise<void> {
   const data = Array.from({ length: 1 + chance.int(12) }, () => document(chance, entityVersion))
   const query = { field: '_id', op: '=', rvalue: `d${chance.int(60)}` }
   const gone = chance.pick(['t', 'n'])
+  const { t, m } = document(chance, entityVersion)
+  const set = { $set: { t: t ?? 'a', m: m ?? 0 } }
   const works: readonly ((service: Service) => Promise<unknown>)[] = [
     (service) => service.data.save(ADMIN, target, { data, upsert: true }),
     (service) => service.data.save(ADMIN, target, { data: data.slice(0, 1), upsert: true }),
     (service) => service.data.update(ADMIN, target, { query, update: { $unset: gone } }),
+    (service) => service.data.update(ADMIN, target, { query, update: set }),
+    (service) => service.data.update(ADMIN, target, { query: MANY, update: set }),
     (service) => service.data.delete(ADMIN, target, { query }),
   ]
   const work = chance.pick([works[0]!, works[0]!, ...works])
   for (const service of state.services) await work(service)
 }
+
+const MANY = { field: '_id', op: '$in', values: Array.from({ length: 30 }, (_, i) => `d${2 * i}`) }
 
 function document(chance: Chance, version: string): JsonObject {
   const fields = VERSIONS[Number(version[0]) - 1]!

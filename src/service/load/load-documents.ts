@@ -90,8 +90,9 @@ function itemFor(document: JsonObject, schema: Schema): SaveItem {
 }
 
 function changeTo(document: JsonObject, stored: StoredDocument | undefined): Change {
-  const isSame = stored !== undefined && sameJson(parseTrusted(stored.text), document)
-  return isSame ? { kind: 'keep' } : { kind: 'write', document }
+  if (stored === undefined) return { kind: 'write', document }
+  const before = parseTrusted(stored.text) as JsonObject
+  return sameJson(before, document) ? { kind: 'keep' } : { kind: 'write', document, before }
 }
 
 function faultsOf(outcome: Outcome | undefined): readonly ServiceError[] {

@@ -83,7 +83,7 @@ export function revise(revision: Revision, allowed: WriteVisibility, sources: So
   if (faults.length > 0) return { kind: 'refuse', faults }
   if (document !== after && isSame(document)) return { kind: 'keep' }
   const broken = brokenRules(document, touched, allowed)
-  return broken.length > 0 ? { kind: 'refuse', faults: broken } : { kind: 'write', document }
+  return broken.length > 0 ? { kind: 'refuse', faults: broken } : { kind: 'write', document, before }
 }
 
 /** Compares the visible parts only, because the count of modified documents would otherwise reveal hidden fields. */

@@ -28,6 +28,31 @@ const KINDS: Readonly<Record<Exclude<ColumnKind, 'json' | 'words'>, Kind>> = {
   whole: 'text',
 }
 
+/**
+ * The columns that a change of a document has to write. A value that is the same in both documents is in its column already,
+ * unless the column is not filled yet. Changes of many columns write all of them, so that there are few different statements.
+ */
+export function columnsToWrite(columns: readonly Column[], changes: readonly Changed[]): readonly Column[] {
+  const written = columns.filter(
+    (column) => !column.isFilled || changes.some((each) => !isUnchanged(column, each)),
+  )
+  return written.length > MAX_WRITTEN ? columns : written
+}
+
+/** A document before and after a change; `before` is absent if it is not known. */
+export interface Changed {
+  readonly before?: JsonObject | undefined
+  readonly after: JsonObject
+}
+
+const MAX_WRITTEN = 4
+
+function isUnchanged({ steps, source }: Column, { before, after }: Changed): boolean {
+  if (before === undefined) return false
+  const paths = source ? source.fields.map((path) => path.slice(0, 1)) : [steps]
+  return paths.every((path) => valueAt(before, path) === valueAt(after, path))
+}
+
 function valueAt(document: JsonObject, steps: readonly Step[]): Json | undefined {
   let value: Json | undefined = document
   for (const step of steps) value = member(value, String(step))

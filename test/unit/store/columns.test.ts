@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import type { IndexDefinition } from '../../../src/schema/schema.ts'
 import type { TypeName } from '../../../src/schema/types.ts'
 import {
+  type Column,
   type ColumnKind,
   MAX_CHARACTERS,
   MAX_COLUMNS,
@@ -12,7 +13,7 @@ import {
   columnsFor,
 } from '../../../src/store/layout/columns.ts'
 import { RULES } from '../../../src/store/postgres/schema/columns.ts'
-import { valueOfColumn } from '../../../src/store/layout/values.ts'
+import { columnsToWrite, valueOfColumn } from '../../../src/store/layout/values.ts'
 import { jsonObject } from '../../support/service.ts'
 
 const index = (...fields: readonly (readonly [path: string, type: TypeName])[]): IndexDefinition => ({
@@ -111,3 +112,56 @@ test('layout: a column that is not filled is not read', () => {
   assert.equal(find(['a'], 'integer'), undefined)
   assert.equal(find(['b'], 'string'), undefined)
 })
+
+const CHANGES: readonly (readonly [name: string, change: string, written: string])[] = [
+  ['a value that changes', '{"a":1,"b":"x"} → {"a":2,"b":"x"}', 'a'],
+  ['a value that is gone', '{"a":1,"b":"x"} → {"b":"x"}', 'a'],
+  ['a value of another kind', '{"a":1} → {"a":"1"}', 'a'],
+  ['nothing that columns hold', '{"a":1,"z":1} → {"a":1,"z":2}', ''],
+  ['a member in an object', '{"o":{"p":1,"q":1}} → {"o":{"p":1,"q":2}}', 'o.q'],
+  ['other digits of the same number', '{"a":3.10} → {"a":3.100}', 'a'],
+  ['the text of words', '{"w":{"t":"one"}} → {"w":{"t":"two"}}', 'words'],
+  [
+    'all columns where many change',
+    '{} → {"a":1,"b":1,"o":{"p":1,"q":1},"w":{"t":"one"}}',
+    'a b o.p o.q words',
+  ],
+]
+
+for (const [name, change, written] of CHANGES) {
+  test(`layout: a change writes ${name}`, () => {
+    const [before, after] = change.split(' → ').map(jsonObject)
+    const columns = columnsToWrite(COLUMNS, [{ before, after: after! }])
+    assert.equal(namesOf(columns), written)
+  })
+}
+
+test('layout: a change of an unknown document writes all columns, and every change those that are not filled', () => {
+  assert.equal(columnsToWrite(COLUMNS, [{ after: {} }]), COLUMNS)
+  const columns = COLUMNS.map((column) => ({ ...column, isFilled: column.path !== 'b' }))
+  assert.equal(namesOf(columnsToWrite(columns, [{ before: {}, after: {} }])), 'b')
+})
+
+test('layout: changes that are written together write the columns of each', () => {
+  const changes = [
+    { before: { a: 1 }, after: { a: 2 } },
+    { before: { a: 1, b: 1 }, after: { a: 1, b: 2 } },
+  ]
+  assert.equal(namesOf(columnsToWrite(COLUMNS, changes)), 'a b')
+})
+
+const COLUMNS: readonly Column[] = [
+  ...(['a', 'b', 'o.p', 'o.q'] as const).map((path, no) =>
+    columnOf({ path, kind: 'text' }, { no, isFilled: true }),
+  ),
+  {
+    ...columnOf({ path: '$w.t', kind: 'json' }, { no: 4, isFilled: true }),
+    path: 'words',
+    steps: [],
+    source: { fields: [['w', 't']] },
+  },
+]
+
+function namesOf(columns: readonly Column[]): string {
+  return columns.map(({ path }) => path).join(' ')
+}

@@ -11,7 +11,7 @@ import {
   parseColumns,
   printColumns,
 } from '../../layout/columns.ts'
-import { valueOfColumn } from '../../layout/values.ts'
+import { type Changed, columnsToWrite, valueOfColumn } from '../../layout/values.ts'
 import type { Base } from '../../sql/dialect.ts'
 import { type Fragment, join, param, raw, sql } from '../../sql/fragment.ts'
 import { POSTGRES, arrayText } from '../../sql/postgres-dialect.ts'
@@ -150,6 +150,11 @@ export function columnTexts(document: JsonObject, { columns }: Layout): readonly
     if (typeof value === 'boolean') return value ? '1' : '0'
     return isNumber(value) ? numberText(value) : (value as string)
   })
+}
+
+/** The layout with those columns only that these changes write. */
+export function layoutToWrite(layout: Layout, changes: readonly Changed[]): Layout {
+  return { ...layout, columns: columnsToWrite(layout.columns, changes) }
 }
 
 /** `, c1, c2` for the list of columns of an insert. */

@@ -80,7 +80,7 @@ export async function applyChange(
   context: WriteContext,
 ): Promise<Outcome | undefined> {
   if (change.kind !== 'write') return unwritten(change, document.stored)
-  const row = changedRow(document, change.document, context)
+  const row = changedRow(document, change, context)
   const isDone = await context.transaction.attempt(() => replace(row, context))
   if (isDone) return { kind: 'updated', document: row.document }
   const fields = await occupied(row.claimed, context)

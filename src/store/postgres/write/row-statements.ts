@@ -2,7 +2,14 @@
 import type { StoredDocument } from '../../../plan/plan.ts'
 import { type Fragment, type Statement, join, param, raw, sql } from '../../sql/fragment.ts'
 import type { Table } from '../schema/catalogue.ts'
-import { columnChanges, columnList, columnLists, columnValues } from '../schema/columns.ts'
+import {
+  columnChanges,
+  columnList,
+  columnLists,
+  columnTexts,
+  columnValues,
+  layoutToWrite,
+} from '../schema/columns.ts'
 import { historyOfDelete, historyOfInserts, historyOfUpdate, keepsHistory } from './history-rows.ts'
 import {
   type CapturedChange,
@@ -91,15 +98,11 @@ function updateParams({ key, seen, document }: ChangedRow): UpdateParams {
   }
 }
 
-function updateOf(
-  { document, columns }: ChangedRow,
-  params: UpdateParams,
-  { name, layout }: Table,
-): Fragment {
+function updateOf({ document, change }: ChangedRow, params: UpdateParams, { name, layout }: Table): Fragment {
   const { key, seen, version, text } = params
   const paths = param(String(document.paths))
-  // All columns are set, because a value that is equal keeps its index entry: PostgreSQL compares the values.
-  const changes = columnChanges(columns, layout)
+  const written = layoutToWrite(layout, [change])
+  const changes = columnChanges(columnTexts(change.after, written), written)
   return sql`update ${raw(name)} set version = ${version}, paths = ${paths}, doc = ${text}${changes}
     where id = ${key} and version = ${seen} returning id`
 }

@@ -1,9 +1,10 @@
 /** Rows to be written: the document, its claims, and the records of the change for outbox and history. */
 import type { JsonObject } from '../../../base/json/json.ts'
 import { parseTrusted } from '../../../base/json/parse-trusted.ts'
-import type { OutboxEntry, StoredDocument, CaptureChange } from '../../../plan/plan.ts'
+import type { CaptureChange, OutboxEntry, StoredDocument, Write } from '../../../plan/plan.ts'
 import type { Table } from '../schema/catalogue.ts'
 import { claimsOf } from '../../layout/unique-claims.ts'
+import type { Changed } from '../../layout/values.ts'
 import { columnTexts } from '../schema/columns.ts'
 import { idKey } from '../schema/indexes.ts'
 
@@ -55,19 +56,18 @@ export interface ChangedRow {
   readonly document: StoredDocument
   readonly released: ReadonlySet<string>
   readonly claimed: ReadonlySet<string>
-  /** The values of its columns after the change. */
-  readonly columns: readonly (string | null)[]
+  readonly change: Changed
   readonly outboxEntries: readonly OutboxEntry[]
   readonly principal: string
 }
 
 export function changedRow(
   { key, stored }: { readonly key: string; readonly stored: StoredDocument },
-  document: JsonObject,
+  { document, before }: Write,
   { stamp, table }: { readonly stamp: Stamp; readonly table: Table },
 ): ChangedRow {
-  const before = claimsIn(table.unique.size === 0 ? {} : (parseTrusted(stored.text) as JsonObject), table)
-  const after = claimsIn(document, table)
+  const claimsBefore = table.unique.size === 0 ? NONE : claimsIn(before ?? parsed(stored), table)
+  const claimsAfter = claimsIn(document, table)
   return {
     key,
     seen: stored,
@@ -78,12 +78,16 @@ export function changedRow(
       paths: Math.max(stamp.paths, stored.paths ?? 0),
       text: JSON.stringify(document),
     },
-    released: before.difference(after),
-    claimed: after.difference(before),
-    columns: columnTexts(document, table.layout),
+    released: claimsBefore.difference(claimsAfter),
+    claimed: claimsAfter.difference(claimsBefore),
+    change: { before, after: document },
     outboxEntries: stamp.captureChange?.({ operation: 'update', before: stored, after: document }) ?? [],
     principal: stamp.principal,
   }
+}
+
+function parsed({ text }: StoredDocument): JsonObject {
+  return parseTrusted(text) as JsonObject
 }
 
 /** The claims of deleted documents. */

@@ -70,7 +70,7 @@ function replaced(
   { changed, saving }: { readonly changed: ChangedRow[]; readonly saving: Saving },
 ): Outcome | undefined {
   if (change.kind !== 'write') return unwritten(change, held.stored)
-  const row = changedRow(held, change.document, saving)
+  const row = changedRow(held, change, saving)
   changed.push(row)
   return { kind: 'updated', document: row.document }
 }

@@ -11,7 +11,7 @@ import { unlessUnknown } from '../connection/failures.ts'
 import { createSharing } from '../connection/sharing.ts'
 import { MAX_SHARED_BYTES } from '../read/shared-reads.ts'
 import type { Table } from '../schema/catalogue.ts'
-import { columnLists } from '../schema/columns.ts'
+import { type Layout, columnLists, columnTexts, layoutToWrite } from '../schema/columns.ts'
 import { keepsHistory } from './history-rows.ts'
 import { insertStatement, textList, updateStatement } from './row-statements.ts'
 import type { ChangedRow, NewRow } from './rows.ts'
@@ -88,36 +88,44 @@ function isLarge({ document }: ChangedRow | NewRow): boolean {
 
 /** Returns the keys of the documents that still had the version that was read. */
 function replaceStatement(rows: readonly ChangedRow[], table: Table): Statement {
-  const names = namesOf(table)
+  const layout = layoutToWrite(
+    table.layout,
+    rows.map(({ change }) => change),
+  )
+  const columns = rows.map(({ change }) => columnTexts(change.after, layout))
+  const names = namesOf(layout)
   const seen = listParam('bigint', rows, (row) => String(row.seen.version))
   const changes = raw(names.map((each) => `${each} = new.${each}`).join(', '))
   return statementOf(sql`update ${raw(table.name)} as stored set ${changes}
-    from unnest(${join([seen, ...valuesOf(rows, table)], ', ')}) as new(seen, id, ${raw(names.join(', '))})
+    from unnest(${join([seen, ...valuesOf(rows, columns, layout)], ', ')}) as new(seen, id, ${raw(names.join(', '))})
     where stored.id = new.id and stored.version = new.seen returning stored.id`)
 }
 
 /** Returns the keys that were new. */
 function insertNewStatement(rows: readonly NewRow[], table: Table): Statement {
-  const names = raw(`id, ${namesOf(table).join(', ')}`)
+  const { layout } = table
+  const columns = rows.map((row) => row.columns)
+  const names = raw(`id, ${namesOf(layout).join(', ')}`)
   return statementOf(sql`insert into ${raw(table.name)}(${names})
-    select ${names} from unnest(${join(valuesOf(rows, table), ', ')}) as new(${names})
+    select ${names} from unnest(${join(valuesOf(rows, columns, layout), ', ')}) as new(${names})
     on conflict (id) do nothing returning id`)
 }
 
-function namesOf({ layout }: Table): readonly string[] {
-  return ['version', 'paths', 'doc', ...layout.columns.map(({ name }) => name)]
+function namesOf({ columns }: Layout): readonly string[] {
+  return ['version', 'paths', 'doc', ...columns.map(({ name }) => name)]
 }
 
 /** One list for the keys, and one for each of `namesOf`. */
-function valuesOf(rows: readonly (ChangedRow | NewRow)[], { layout }: Table): readonly Fragment[] {
+function valuesOf(
+  rows: readonly (ChangedRow | NewRow)[],
+  columns: readonly (readonly (string | null)[])[],
+  layout: Layout,
+): readonly Fragment[] {
   return [
     listParam('text', rows, ({ key }) => key),
     listParam('bigint', rows, ({ document }) => String(document.version)),
     listParam('integer', rows, ({ document }) => String(document.paths)),
     textList(rows),
-    ...columnLists(
-      rows.map(({ columns }) => columns),
-      layout,
-    ),
+    ...columnLists(columns, layout),
   ]
 }

@@ -106,7 +106,7 @@ async function replaceAtOnce(
 ): Promise<boolean | undefined> {
   const { plan, table, begin } = context
   if (change.kind !== 'write') return leave(change, stored, { plan, begin })
-  const row = changedRow({ key: stored.id, stored }, change.document, context)
+  const row = changedRow({ key: stored.id, stored }, change, context)
   if (row.released.size + row.claimed.size > 0) return undefined
   begin()({ kind: 'updated', document: row.document }, 0)
   if (!isPlain(row, table)) return await perform(updateStatements(row, table), 1, context)

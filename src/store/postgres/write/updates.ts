@@ -43,7 +43,7 @@ async function updateTogether(
     if (!isMatch(matches.get(key)!, stored)) continue
     const change = await draw((next) => plan.change(stored, next))
     if (change.kind === 'write') {
-      const row = changedRow(held, change.document, updating)
+      const row = changedRow(held, change, updating)
       rows.push(row)
       outcomes.push({ kind: 'updated', document: row.document })
       continue

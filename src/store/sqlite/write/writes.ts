@@ -14,10 +14,12 @@ import {
   type SavePlan,
   type StoredDocument,
   type UpdatePlan,
+  type Write,
   type WritePlan,
   isFailure,
   unwritten,
 } from '../../../plan/plan.ts'
+import { type Changed, columnsToWrite } from '../../layout/values.ts'
 import { bind } from '../../sql/sqlite-dialect.ts'
 import type { Table } from '../catalogue.ts'
 import { columnChanges, columnValues, indexedColumns, insertStatement } from '../columns.ts'
@@ -144,13 +146,13 @@ function applyChange(
   { no, context }: { readonly no: number; readonly context: WriteContext },
 ): Outcome | undefined {
   if (change.kind !== 'write') return unwritten(change, stored)
-  const outcome = updateOne(no, change.document, { stored, context })
+  const outcome = updateOne(no, change, { stored, context })
   return outcome.kind === 'duplicate' ? { ...outcome, document: stored } : outcome
 }
 
 function updateOne(
   no: number,
-  document: JsonObject,
+  { document, before }: Write,
   { stored, context }: { readonly stored: StoredDocument; readonly context: WriteContext },
 ): Outcome {
   const { table, statements } = context
@@ -159,7 +161,7 @@ function updateOne(
   // The version of a document increases even when the clock was set back since its last write.
   const version = Math.max(context.version, stored.version + 1)
   return unlessDuplicate(context, () => {
-    const { changes, values } = changedColumns(no, document, context)
+    const { changes, values } = changedColumns(no, { before, after: document }, context)
     const update = statements.prepare(`update ${table.name} set version = ?, doc = ?${changes} where no = ?`)
     update.run(version, text, ...values, no)
     removeElements(no, context, { isEnteredAgain: true })
@@ -172,13 +174,13 @@ function updateOne(
 }
 
 /**
- * The columns to write: those of indexes only if they change, because SQLite replaces the entries of every index that has a
- * written column.
+ * The columns to write: those of indexes only if their value changes, because SQLite replaces the entries of every index that
+ * has a written column.
  */
-function changedColumns(no: number, document: JsonObject, { table, statements }: WriteContext) {
-  const { columns } = table
+function changedColumns(no: number, change: Changed, { table, statements }: WriteContext) {
+  const columns = columnsToWrite(table.columns, [change])
+  const values = columnValues(change.after, columns)
   const indexed = indexedIn(table)
-  const values = columnValues(document, columns)
   const compared = columns.flatMap((column, i) => (indexed.has(column) ? [i] : []))
   if (compared.length === 0) return { changes: columnChanges(columns), values }
   const tests = compared.map((i) => `${columns[i]!.name} is ?`).join(', ')
