@@ -82,6 +82,18 @@ test('update: by id it takes two statements, and no transaction', BOUNDED, async
   assert.deepEqual(await valuesOf(stage.store), new Map([['a', 1]]))
 })
 
+testShared('update: of what this process wrote last it takes one statement', BOUNDED, async () => {
+  await using stage = await openStage(open)
+  await using other = openPostgresStore({ url: stage.location })
+  await insertAll(stage.store, ['a'])
+  const add = (store: Store) => (): Promise<unknown> => adding(store, 'a')
+  assert.deepEqual(await sent(add(stage.store)), ['select', 'update'])
+  assert.deepEqual(await sent(add(stage.store)), ['update'])
+  await add(other)()
+  assert.deepEqual(await sent(add(stage.store)), ['update', 'select', 'update'])
+  assert.deepEqual(await valuesOf(stage.store), new Map([['a', 4]]))
+})
+
 testShared('update: those of one moment share their statements', BOUNDED, async () => {
   await using stage = await openStage(open)
   const ids = identities(60)

@@ -18,6 +18,7 @@ import { createSharedReads } from './read/shared-reads.ts'
 import { examineServer, requireRights, requireWorkers } from './schema/server.ts'
 import { migrate } from './schema/migrations.ts'
 import { outboxTable } from './events/event-numbers.ts'
+import { createRecentDocuments } from './write/recent-documents.ts'
 import { createSharedWrites } from './write/shared-writes.ts'
 import { readOperations } from './read-operations.ts'
 import { type Runner, createRunner } from './runner.ts'
@@ -53,7 +54,7 @@ export function openPostgresStore(options: PostgresOptions): Database {
   const connections = openConnections(location, onError)
   const listening = createListening(location)
   const reads = createSharedReads(connections)
-  const shared = { reads, writes: createSharedWrites(connections) }
+  const shared = { reads, writes: createSharedWrites(connections), recent: createRecentDocuments() }
   const pipelining = createPipelining(connections.leasePipeline)
   /** Known when the store has started; metadata, and with it every collection, is read later. */
   let isCluster = false

@@ -5,7 +5,6 @@ import { createSequences, peekingOn } from '../tables/sequences.ts'
 import type { Connections } from './connection/connections.ts'
 import { type Transaction, inTransaction } from './connection/transaction.ts'
 import { capturing, notifyAfterCapture } from './events/outbox.ts'
-import type { SharedReads } from './read/shared-reads.ts'
 import type { Runner } from './runner.ts'
 import {
   type SessionContext,
@@ -15,12 +14,11 @@ import {
   sessionIn,
   stampFor,
 } from './session.ts'
-import type { SharedWrites } from './write/shared-writes.ts'
-import { writeAtOnce } from './write/single-statement.ts'
+import { type Shared, writeAtOnce } from './write/single-statement.ts'
 
 interface WriteParts {
   readonly connections: Connections
-  readonly shared: { readonly reads: SharedReads; readonly writes: SharedWrites }
+  readonly shared: Shared
   readonly runner: Runner
   readonly engine: Engine
   readonly context: SessionContext

@@ -28,6 +28,7 @@ import { isCollision, isDuplicate, unlessUnknown } from '../connection/failures.
 import { areDistinct, newRows, reportInserted } from './inserts.ts'
 import { deleteStatements, insertStatements, runAll, updateStatements } from './change-statements.ts'
 import { deletedRow, following } from './history-rows.ts'
+import type { RecentDocuments } from './recent-documents.ts'
 import { type NewRow, type Stamp, changedRow, newRow } from './rows.ts'
 import type { SharedReads } from '../read/shared-reads.ts'
 import { type SharedWrites, isPlain } from './shared-writes.ts'
@@ -40,7 +41,14 @@ interface AtOnce {
   readonly draw: SequenceDraws
   readonly begin: () => Report
   readonly bounds: Bounds
-  readonly shared: { readonly reads: SharedReads; readonly writes: SharedWrites }
+  readonly shared: Shared
+}
+
+/** What the writes of a store have in common. */
+export interface Shared {
+  readonly reads: SharedReads
+  readonly writes: SharedWrites
+  readonly recent: RecentDocuments
 }
 
 /** Returns whether the plan was committed. */
@@ -78,16 +86,34 @@ async function insertRows(rows: readonly NewRow[], context: AtOnce): Promise<tru
 async function updateAtOnce(plan: UpdatePlan, context: AtOnce): Promise<boolean | undefined> {
   const id = requestedId(plan)
   if (id === undefined) return undefined
+  if (await replaceRecent(id, plan.change, { ...context, plan })) return true
   const stored = await context.shared.reads.find(context.table, id, context.bounds)
   if (!stored) return nothingToDo(context)
   const change = await context.draw((next) => plan.change(stored, next))
   return await replaceAtOnce(change, stored, { ...context, plan })
 }
 
+/**
+ * Makes the change of the document as this process wrote it last, in one round trip. Returns whether it was written: whatever
+ * else comes of an outdated document is not an answer.
+ */
+async function replaceRecent(
+  id: string,
+  decide: UpdatePlan['change'],
+  context: AtOnce & { readonly plan: WritePlan },
+): Promise<boolean> {
+  const { table, shared, draw } = context
+  const stored = shared.recent.take(table, id)
+  if (!stored) return false
+  const change = await draw((next) => decide(stored, next))
+  return change.kind === 'write' && (await replaceAtOnce(change, stored, context)) === true
+}
+
 async function saveAtOnce(plan: SavePlan, context: AtOnce): Promise<boolean | undefined> {
   const [item, ...others] = plan.items
   const id = item && requestedId(item)
   if (id === undefined || others.length > 0) return undefined
+  if (await replaceRecent(id, item!.change, { ...context, plan })) return true
   const stored = await context.shared.reads.find(context.table, id, context.bounds)
   const change = await context.draw((next) => item!.change(stored, next))
   if (stored) return await replaceAtOnce(change, stored, { ...context, plan })
@@ -109,8 +135,12 @@ async function replaceAtOnce(
   const row = changedRow({ key: stored.id, stored }, change, context)
   if (row.released.size + row.claimed.size > 0) return undefined
   begin()({ kind: 'updated', document: row.document }, 0)
-  if (!isPlain(row, table)) return await perform(updateStatements(row, table), 1, context)
-  return await undefinedOnConflict(() => context.shared.writes.replace(table, row, context.bounds))
+  const { writes, recent } = context.shared
+  const isDone = isPlain(row, table)
+    ? await undefinedOnConflict(() => writes.replace(table, row, context.bounds))
+    : await perform(updateStatements(row, table), 1, context)
+  if (isDone) recent.put(table, row.key, row.document)
+  return isDone
 }
 
 function leave(
