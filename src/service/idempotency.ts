@@ -95,10 +95,11 @@ export async function runOnce(
 /** The answer to an earlier request with this key. */
 export async function earlierAnswer(
   { store, now }: Pick<OnceDeps, 'now'> & { readonly store: Pick<Database, 'transact'> },
-  request: Idempotency & { readonly caller: string },
+  request: Idempotency & Pick<KeyedRequest, 'caller' | 'bounds'>,
 ): Promise<Answer | undefined> {
   const keyed = keyedBy(request, now())
-  return await store.transact((session) => session.bookkeeping.keyedAnswers.find(keyed))
+  const { bounds } = request
+  return await store.transact((session) => session.bookkeeping.keyedAnswers.find(keyed), { bounds })
 }
 
 interface AnswerOfParts extends Answer {
@@ -113,7 +114,7 @@ interface AnswerOfParts extends Answer {
 export async function runInParts(
   { store, limits, now }: OnceDeps & { readonly store: Pick<Database, 'transact' | 'keyedAnswers'> },
   request: KeyedRequest,
-  work: () => Promise<AnswerOfParts>,
+  work: (attempt: { readonly isRepeated: boolean }) => Promise<AnswerOfParts>,
 ): Promise<OnceAnswer> {
   const keyed = keyedBy(request, now())
   const used = await usageOf(store.keyedAnswers, keyed, limits)
@@ -122,12 +123,13 @@ export async function runInParts(
     expiresMs: expiry(keyed, limits),
     requireRoom: () => requireRoom(used, limits),
   }
-  const first = await store.transact((session) => session.bookkeeping.keyedAnswers.begin(keyed, lease), {
-    bounds: request.bounds,
-  })
-  if (first) return { ...first, isRepeated: true }
+  const { answer: first, isRepeated } = await store.transact(
+    (session) => session.bookkeeping.keyedAnswers.begin(keyed, lease),
+    { bounds: request.bounds },
+  )
+  if (first) return { ...first, isRepeated }
   try {
-    const { isComplete, ...made } = await work()
+    const { isComplete, ...made } = await work({ isRepeated })
     // A larger answer is made again from those of the parts.
     if (!isComplete || Buffer.byteLength(made.text) > limits.idempotencyAnswerBytes) {
       await store.keyedAnswers.release(keyed)

@@ -2,9 +2,15 @@
 import type { Caller } from '../../access/caller.ts'
 import { ServiceError } from '../../base/errors.ts'
 import { boundsIn } from '../deps.ts'
-import type { BulkEntry } from '../request/bulk-request.ts'
 import { type DataResponse, failed } from '../response.ts'
-import { type BulkRunner, type Operations, type RunningBulk, isWrite, runEntry } from './entries.ts'
+import {
+  type BulkRunner,
+  type Operations,
+  type RunningBulk,
+  datasourceOf,
+  isWrite,
+  runEntry,
+} from './entries.ts'
 
 /** Thrown to roll back the transaction; carries the responses of the entries. */
 export class RolledBack extends Error {
@@ -47,17 +53,6 @@ export async function runAtomically(
     return await runner.transact(transaction, run)
   } catch (error) {
     if (error instanceof RolledBack) return error.responses
-    throw error
-  }
-}
-
-/** Undefined if the entry cannot run at all; the entry reports the reason when it is run. */
-export function datasourceOf(runner: BulkRunner, { task }: BulkEntry): string | undefined {
-  if (task instanceof ServiceError) return undefined
-  try {
-    return runner.datasourceOf(task.target)
-  } catch (error) {
-    if (error instanceof ServiceError) return undefined
     throw error
   }
 }

@@ -3,9 +3,10 @@ import type { Caller } from '../../access/caller.ts'
 import { type Answer, type OnceAnswer, keyedRequestOf, runInParts, runOnce } from '../idempotency.ts'
 import type { BulkEntry } from '../request/bulk-request.ts'
 import { type DataResponse, type JsonText, type JsonTextParts, printResponse } from '../response.ts'
-import { RolledBack, datasourceOf, runAtomically } from './atomic-entries.ts'
-import type { BulkRunner, KeyedBulkRunner, RunningBulk } from './entries.ts'
+import { RolledBack, runAtomically } from './atomic-entries.ts'
+import { type BulkRunner, type KeyedBulkRunner, type RunningBulk, datasourceOf } from './entries.ts'
 import { runIndependently } from './independent-entries.ts'
+import { refuseOvertaken } from './overtaken-entries.ts'
 
 /** The responses of all entries together are limited to the size of one response. */
 export async function bulk(runner: BulkRunner, caller: Caller, request: RunningBulk): Promise<JsonTextParts> {
@@ -30,11 +31,16 @@ export async function bulkOnce(
   const keyedRequest = keyedRequestOf(context.idempotency!, caller, context)
   const { storeIn, limits, now } = runner
   if (!request.atomic) {
-    return await runInParts({ store: storeIn(undefined), limits, now }, keyedRequest, async () => {
-      const answers = await runIndependently(runner, caller, request)
-      const text = listed(entries, textsOf(answers)).join('')
-      return { status: 200, text, isComplete: answers.every(({ status }) => status < 400) }
-    })
+    return await runInParts(
+      { store: storeIn(undefined), limits, now },
+      keyedRequest,
+      async ({ isRepeated }) => {
+        const due = isRepeated ? await refuseOvertaken(runner, caller, request) : request
+        const answers = await runIndependently(runner, caller, due)
+        const text = listed(entries, textsOf(answers)).join('')
+        return { status: 200, text, isComplete: answers.every(({ status }) => status < 400) }
+      },
+    )
   }
   const datasource = entries.map((entry) => datasourceOf(runner, entry)).find((each) => each !== undefined)
   const store = storeIn(datasource)

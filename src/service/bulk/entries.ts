@@ -77,6 +77,17 @@ export function withdrawal({ getSignal }: RequestContext): ServiceError | undefi
   return signal?.aborted && signal.reason instanceof ServiceError ? signal.reason : undefined
 }
 
+/** Undefined if the entry cannot run at all; the entry reports the reason when it is run. */
+export function datasourceOf(runner: BulkRunner, { task }: BulkEntry): string | undefined {
+  if (task instanceof ServiceError) return undefined
+  try {
+    return runner.datasourceOf(task.target)
+  } catch (error) {
+    if (error instanceof ServiceError) return undefined
+    throw error
+  }
+}
+
 export function isWrite({ task }: BulkEntry): boolean {
   if (task instanceof ServiceError) return false
   return !READS.has(task.operation)

@@ -32,7 +32,13 @@ export interface AnswerSession {
    * For requests of several transactions, which `keep` ends: as `find`, and other processes are refused for the
    * duration of the lease.
    */
-  readonly begin: (keyed: Keyed, lease: Lease) => Promise<Answer | undefined>
+  readonly begin: (keyed: Keyed, lease: Lease) => Promise<Begun>
+}
+
+interface Begun {
+  /** Absent if the request is to be carried out, or what is left of it. */
+  readonly answer?: Answer
+  readonly isRepeated: boolean
 }
 
 interface Lease {
@@ -115,12 +121,14 @@ export function answersIn(engine: Engine, session: EngineSession): AnswerSession
     },
     async begin(keyed, { untilMs, expiresMs, requireRoom }) {
       const found = await find(keyed)
-      if (found && found.status !== 0) return { status: found.status, text: found.text }
+      if (found && found.status !== 0) {
+        return { answer: { status: found.status, text: found.text }, isRepeated: true }
+      }
       // One process owns an embedded database, and refuses concurrent requests by itself.
       if (engine.isShared && found && found.leasedUntil > keyed.nowMs) throw underWay()
       if (!found) requireRoom()
       await session.query(put(keyed, { status: 0, text: '', expiresMs, leasedUntil: untilMs }))
-      return undefined
+      return { isRepeated: found !== undefined }
     },
   }
 }

@@ -362,6 +362,33 @@ onEveryStore((kind) => {
     assert.deepEqual(added.toSorted(), [1, undefined])
   })
 
+  for (const ordered of [true, false]) {
+    test(`idempotency: a repeated bulk with ordered ${ordered} and a refused entry before one that is done`, async () => {
+      await using server = await open()
+      const saving = (seq: number, version: string): JsonObject => ({
+        seq,
+        op: 'save',
+        request: { entity: 'thing', entityVersion: version, data: { _id: '1', s: version }, upsert: true },
+      })
+      const requests = [saving(1, '2.0.0'), saving(2, '1.0.0')]
+      const bulk = { method: 'POST', path: '/data/bulk', body: { ordered, requests } }
+      assert.deepEqual(codesIn(await send(server, bulk, 'k')), ['crud:UnknownEntity', undefined])
+      const next = metadataDocument('thing', FIELDS, {
+        schema: { version: { value: '2.0.0', changelog: '2' } },
+      })
+      const body = (next as { readonly schema: Json }).schema
+      assert.equal((await server.ask('PUT', '/metadata/thing/schema=2.0.0', { body })).status, 200)
+      for (let i = 0; i < 2; i++) {
+        const codes = codesIn(await send(server, bulk, 'k'))
+        assert.deepEqual(codes, [ordered ? 'crud:InvalidRequest' : undefined, undefined])
+      }
+      assert.deepEqual(
+        (await held(server)).map(({ s }) => s),
+        [ordered ? '1.0.0' : '2.0.0'],
+      )
+    })
+  }
+
   test('idempotency: entries of a bulk that fail for the moment are tried again, in threads too', async () => {
     await using server = await open({ limits: { idempotencyKeys: 3, idempotencyAnswerBytes: 2_000 } })
     const many = Array.from({ length: 3_000 }, (_, i) => ({ s: `${i}` }))
