@@ -39,8 +39,10 @@ onEveryStore(() => {
     return tester.service.metadata.create(ADMIN, { entity, version: VERSION }, document)
   }
 
-  /** How many documents came, and the trailer, when metadata changes after the first document. */
-  async function streamed(access: JsonObject, change: (entity: string) => Promise<unknown>) {
+  type MetadataChange = (entity: string) => Promise<unknown>
+
+  /** How many documents came, and the trailer, when metadata changes after the first document, and after those that follow. */
+  async function streamed(access: JsonObject, ...changes: readonly MetadataChange[]) {
     const entity = `e${entities++}`
     await define(entity, access)
     const data = Array.from({ length: COUNT }, (_, i) => ({ _id: `${i}`, s: 'x'.repeat(300), note: 'n' }))
@@ -50,7 +52,7 @@ onEveryStore(() => {
     const lines: string[] = []
     for await (const line of answer) {
       lines.push(line)
-      if (lines.length === 2) await change(entity)
+      await changes[lines.length - 2]?.(entity)
     }
     const trailer = JSON.parse(lines.at(-1)!) as { status: string; errors?: readonly { errorCode: string }[] }
     return { count: lines.length - 2, status: trailer.status, code: trailer.errors?.[0]?.errorCode }
@@ -64,7 +66,7 @@ onEveryStore(() => {
   const CASES: readonly (readonly [
     rule: string,
     access: JsonObject,
-    change: (entity: string) => Promise<unknown>,
+    change: MetadataChange,
     expected: typeof ENDED | typeof WHOLE,
   ])[] = [
     [
@@ -96,6 +98,16 @@ onEveryStore(() => {
     ],
     ['goes on when another entity changes', GRANTED, (entity) => define(`${entity}x`, GRANTED), WHOLE],
   ]
+
+  test('stream: ends when the caller is denied right after another change of metadata', async () => {
+    const ended = await streamed(
+      GRANTED,
+      (entity) => define(`${entity}x`, GRANTED),
+      (entity) => define(entity, { ...GRANTED, update: ['boss'] }),
+      (entity) => define(entity, { ...GRANTED, find: ['boss'] }),
+    )
+    assert.deepEqual(ended, { ...ENDED, count: 3 })
+  })
 
   test('stream: ends before a document that waited while the next one was rendered', async () => {
     const entity = `e${entities++}`
