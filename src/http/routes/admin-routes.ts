@@ -11,8 +11,16 @@ const VERSIONS: Content = {
   shape: Type.Object({ name: Type.String(), version: Type.String(), node: Type.String() }),
   example: { name: NAME, version: VERSION, node: process.version },
 }
-const LINKS: Content = { shape: Type.Object({ name: Type.String(), links: Type.Object({}) }) }
-const OPENAPI: Content = { shape: Type.Object({ openapi: Type.String() }) }
+const LINKS: Content = {
+  shape: Type.Object({
+    name: Type.String(),
+    version: Type.String(),
+    links: Type.Object({}, { additionalProperties: Type.String(), description: 'Name to path.' }),
+  }),
+}
+const OPENAPI: Content = {
+  shape: Type.Object({ openapi: Type.String() }, { additionalProperties: true }),
+}
 const BACKUPS: Content = {
   shape: Type.Object({
     backups: Type.Array(

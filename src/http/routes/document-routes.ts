@@ -63,6 +63,7 @@ const ONE: Content = {
 }
 
 const SENT: Content = { ...ONE, example: { iso2Code: 'CH', name: 'Switzerland' } }
+const PATCH: Content = { ...SENT, example: { name: 'Suisse', population: null } }
 
 export const DOCUMENT_ROUTES: readonly Route[] = [
   {
@@ -164,7 +165,8 @@ export const DOCUMENT_ROUTES: readonly Route[] = [
     description: 'By JSON Merge Patch (RFC 7396): members are set, null removes one.',
     query: [VERSION, NUMBERS],
     headers: [IF_MATCH, IF_NONE_MATCH, PREFER],
-    body: { ...SENT, example: { name: 'Suisse', population: null } },
+    body: PATCH,
+    otherBody: { ...PATCH, type: 'application/merge-patch+json' },
     reply: ONE,
     errors: [...WRITE, 'crud:UnknownDocument', 'crud:PreconditionFailed', 'crud:update:NoFieldAccess'],
     precheck: requireAccess('update'),

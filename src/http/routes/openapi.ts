@@ -3,6 +3,7 @@ import { CODES, type Code, dataStatusOf } from '../../base/errors.ts'
 import type { Json, JsonObject } from '../../base/json/json.ts'
 import { Type } from '../../base/json/shape.ts'
 import { DataResponseShape, ErrorShape } from '../../service/request/data-shapes.ts'
+import { ImpactShape } from '../../service/metadata/impact-shapes.ts'
 import { RECURSIVE_METADATA_SHAPES } from '../../service/metadata/metadata-shapes.ts'
 import { LANGUAGE_SHAPES } from '../../service/request/language-shapes.ts'
 import { component } from '../../service/request/shape-parts.ts'
@@ -25,7 +26,7 @@ export function openapiDocument(routes: readonly Route[]): JsonObject {
     paths: Object.fromEntries([...paths].map(([path, rows]) => [path, pathItem(rows)])),
     components: {
       schemas: components(routes),
-      parameters: { ...CALLER, IdempotencyKey: IDEMPOTENCY_KEY },
+      parameters: { ...CALLER, Ticket: TICKET, IdempotencyKey: IDEMPOTENCY_KEY },
       securitySchemes: SCHEMES,
     },
     // open mode has no credentials
@@ -62,6 +63,15 @@ const CALLER = {
     'Claims about the caller, a JSON object, for row rules.',
     '{"regions":["north"]}',
   ),
+}
+
+/** Where a request cannot have headers. */
+const TICKET: JsonObject = {
+  name: 'ticket',
+  in: 'query',
+  required: false,
+  description: 'A ticket of `POST /auth/ticket`, in place of the headers that identify the caller.',
+  schema: { type: 'string' },
 }
 
 const IDEMPOTENCY_KEY = header(
@@ -139,8 +149,10 @@ function operation(route: Route): JsonObject {
     parameters: [
       ...names.map((name) => pathParameter(name, route.pathExamples?.[name])),
       ...(route.query ?? []).map(queryParameter),
+      ...(route.takesOtherParameters && route.tag === 'data' ? [OTHER_PARAMETERS] : []),
       ...(route.headers ?? []).map(headerParameter),
       ...(isWrite(route) && route.refusesKey === undefined ? [parameterReference('IdempotencyKey')] : []),
+      ...(route.method === 'GET' && route.access !== 'public' ? [parameterReference('Ticket')] : []),
       ...(route.tag === 'service' ? [] : Object.keys(CALLER).map(parameterReference)),
     ],
     ...(route.body === undefined ? {} : { requestBody: requestBody(route.body, route.otherBody) }),
@@ -203,9 +215,22 @@ function parameterReference(name: string): JsonObject {
   return { $ref: `#/components/parameters/${name}` }
 }
 
+/** Parameters of any name: each member of the object is one. */
+const OTHER_PARAMETERS: JsonObject = {
+  name: 'parameters',
+  in: 'query',
+  required: false,
+  description: 'Further parameters, each under its own name.',
+  style: 'form',
+  explode: true,
+  schema: { type: 'object', additionalProperties: { type: 'string' } },
+}
+
 function queryParameter({ name, description, example }: QueryParameter): JsonObject {
   const type = PARAMETER_TYPES[name] ?? 'string'
-  const parameter = { name, in: 'query', required: false, description, schema: { type } }
+  const values = PARAMETER_VALUES[name]
+  const schema: JsonObject = values === undefined ? { type } : { type, enum: values }
+  const parameter = { name, in: 'query', required: false, description, schema }
   if (example === undefined) return parameter
   return { ...parameter, example: type === 'string' ? example : (JSON.parse(example) as Json) }
 }
@@ -217,6 +242,7 @@ const PARAMETER_TYPES: Readonly<Record<string, 'integer' | 'boolean'>> = {
   maxResults: 'integer',
   n: 'integer',
   limit: 'integer',
+  skip: 'integer',
   since: 'integer',
   wait: 'integer',
   ttl: 'integer',
@@ -226,6 +252,15 @@ const PARAMETER_TYPES: Readonly<Record<string, 'integer' | 'boolean'>> = {
   strict: 'boolean',
   dryRun: 'boolean',
   upsert: 'boolean',
+}
+
+/** Query parameters with a fixed set of values, on every route. */
+const PARAMETER_VALUES: Readonly<Record<string, readonly string[]>> = {
+  operation: ['insert', 'update', 'delete'],
+  onError: ['skip', 'stop'],
+  delimiter: [',', ';', '|', 'tab'],
+  documents: ['delete', 'keep'],
+  numbers: ['text'],
 }
 
 function failures(route: Route): JsonObject {
@@ -269,6 +304,7 @@ function components(routes: readonly Route[]): JsonObject {
     ...LANGUAGE_SHAPES,
     ...OPERATION_SHAPES,
     ...RECURSIVE_METADATA_SHAPES,
+    Impact: ImpactShape,
     DataResponse: DataResponseShape,
     Error: ErrorShape,
     Errors: Type.Object({ errors: Type.Array(component('Error')) }),

@@ -160,7 +160,10 @@ export const DataResponseShape = Type.Object({
       {
         events: Type.Object(
           {},
-          { description: 'Number of events by hook, as far as the caller may see them.' },
+          {
+            additionalProperties: Type.Integer(),
+            description: 'Number of events by hook, as far as the caller may see them.',
+          },
         ),
       },
       { description: 'Present where nothing was written, because `execution.dryRun` says so.' },

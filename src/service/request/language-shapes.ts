@@ -7,7 +7,7 @@ import { type Shape, Type } from '../../base/json/shape.ts'
 import { FIELD_AGGREGATES } from '../../lang/aggregate.ts'
 import { PERIODS } from '../../schema/period.ts'
 import { COMPARE_SPELLINGS, LIST_SPELLINGS } from '../../lang/parse/parse-query.ts'
-import { component, count, flag, listed, text } from './shape-parts.ts'
+import { component, count, flag, listed, refusing, text } from './shape-parts.ts'
 
 const closed = (members: Readonly<Record<string, Shape>>, description: string, more: Shape = {}): Shape =>
   Type.Object(members, { additionalProperties: false, description, ...more })
@@ -148,8 +148,11 @@ const GROUP_KEY = Type.Union([
 ])
 
 const GROUP_VALUE = Type.Union([
-  closed({ $count: { type: 'boolean', const: true } }, 'The number of rows.'),
-  ...FIELD_AGGREGATES.map((op) => closed({ [op]: FIELD }, 'Computed of the values of a field.')),
+  refusing(closed({ $count: { type: 'boolean', const: true } }, 'The number of rows.'), FIELD_AGGREGATES),
+  ...FIELD_AGGREGATES.map((op) => {
+    const others = ['$count', ...FIELD_AGGREGATES.filter((other) => other !== op)]
+    return refusing(closed({ [op]: FIELD }, 'Computed of the values of a field.'), others)
+  }),
 ])
 
 export const LANGUAGE_SHAPES: Readonly<Record<string, Shape>> = {

@@ -3,8 +3,8 @@
  * it needs. The service also tolerates keys of other operations (`envelope.ts`); a client has no reason to send them.
  */
 import { type Shape, Type } from '../../base/json/shape.ts'
-import { DataRequestShape } from './data-shapes.ts'
-import { component, count, document, listed, optional, text } from './shape-parts.ts'
+import { DataRequestShape, ExecutionShape, PageShape } from './data-shapes.ts'
+import { component, count, document, listed, optional, refusing, text } from './shape-parts.ts'
 
 const known = DataRequestShape.properties
 type Key = string
@@ -17,6 +17,8 @@ const DETAILED: Readonly<Record<Key, Shape>> = {
   update: component('Updates'),
   data: listed(document('A document to write.')),
   range: component('Range'),
+  page: component('Page'),
+  execution: component('Execution'),
   groupBy: Type.Array(component('GroupKey'), { description: 'What to group by.' }),
   values: Type.Object(
     {},
@@ -30,6 +32,8 @@ const COMMON = [...TARGET, 'execution', 'client', 'clientId']
 const PAGE = ['range', 'from', 'to', 'maxResults']
 const CONDITION = ['onlyIfCurrent', 'documentVersions']
 
+const ONE_FORM: readonly Form[] = [{ needs: [], refuses: [] }]
+
 const OPERATIONS: Readonly<
   Record<string, { readonly needs: readonly Key[]; readonly takes: readonly Key[] }>
 > = {
@@ -37,8 +41,8 @@ const OPERATIONS: Readonly<
   AggregateRequest: { needs: [], takes: ['query', 'filter', 'groupBy', 'values', 'having', 'sort', ...PAGE] },
   InsertRequest: { needs: ['data'], takes: ['projection', ...PAGE] },
   SaveRequest: { needs: ['data'], takes: ['projection', 'upsert', ...PAGE, ...CONDITION] },
-  UpdateRequest: { needs: ['query', 'update'], takes: ['projection', ...PAGE, ...CONDITION] },
-  DeleteRequest: { needs: ['query'], takes: [...PAGE, ...CONDITION] },
+  UpdateRequest: { needs: ['query', 'update'], takes: ['filter', 'projection', ...PAGE, ...CONDITION] },
+  DeleteRequest: { needs: ['query'], takes: ['filter', ...PAGE, ...CONDITION] },
 }
 
 const GENERATE: Shape = Type.Object(
@@ -69,6 +73,8 @@ export const OPERATION_SHAPES: Readonly<Record<string, Shape>> = {
   ),
   ExplainRequest: Type.Union([component('FindRequest'), component('AggregateRequest')]),
   GenerateRequest: GENERATE,
+  Page: PageShape,
+  Execution: ExecutionShape,
   BulkEntry: Type.Union(
     Object.entries(BULK).map(([operation, request]) => bulkEntry(operation, request)),
     { description: 'One request of a bulk.' },
@@ -80,20 +86,46 @@ export function operationShape(name: string): Shape {
   return OPERATION_SHAPES[name]!
 }
 
-/** A condition is needed in one of its two spellings. */
+/** One shape for each way to write what has several spellings: a condition, and which part of the result is returned. */
 function requestShape(needs: readonly Key[], takes: readonly Key[]): Shape {
-  if (!needs.includes('query')) return oneShape(needs, takes)
-  const others = needs.filter((key) => key !== 'query')
-  return Type.Union([oneShape(['query', ...others], takes), oneShape(['filter', ...others], takes)])
+  const keys = [...needs, ...takes]
+  const conditions: readonly Form[] = keys.includes('query')
+    ? [
+        { needs: needs.filter((key) => key === 'query'), refuses: ['filter'] },
+        { needs: ['filter'], refuses: ['query'] },
+      ]
+    : ONE_FORM
+  const parts: readonly Form[] = keys.includes('page')
+    ? [
+        { needs: [], refuses: ['page'] },
+        { needs: ['page'], refuses: PAGE },
+      ]
+    : ONE_FORM
+  const forms = conditions.flatMap((condition) =>
+    parts.map((part) =>
+      oneShape(keys, {
+        needs: [...needs.filter((key) => key !== 'query'), ...condition.needs, ...part.needs],
+        refuses: [...condition.refuses, ...part.refuses],
+      }),
+    ),
+  )
+  return forms.length === 1 ? forms[0]! : Type.Union(forms)
 }
 
-function oneShape(needs: readonly Key[], takes: readonly Key[]): Shape {
-  const required = needs.map((key): [Key, Shape] => [key, DETAILED[key]!])
-  const others = [...takes, ...COMMON].map((key): [Key, Shape] => [
-    key,
-    Type.Optional(DETAILED[key] ? Type.Union([DETAILED[key], Type.Null()]) : known[key]!),
-  ])
-  return Type.Object(Object.fromEntries([...required, ...others]), { additionalProperties: false })
+interface Form {
+  readonly needs: readonly Key[]
+  /** What the keys that it needs take the place of. */
+  readonly refuses: readonly Key[]
+}
+
+function oneShape(keys: readonly Key[], { needs, refuses }: Form): Shape {
+  const members = [...new Set([...needs, ...keys, ...COMMON])]
+    .filter((key) => !refuses.includes(key))
+    .map((key): [Key, Shape] => {
+      if (needs.includes(key)) return [key, DETAILED[key]!]
+      return [key, DETAILED[key] ? optional(DETAILED[key]) : known[key]!]
+    })
+  return refusing(Type.Object(Object.fromEntries(members), { additionalProperties: false }), refuses)
 }
 
 function bulkEntry(operation: string, request: string): Shape {

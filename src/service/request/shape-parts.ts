@@ -13,5 +13,13 @@ export const flag = (description: string) =>
   Type.Union([Type.Boolean(), Type.Integer({ minimum: 0, maximum: 1 })], { description })
 export const listed = (shape: Shape) => Type.Union([shape, Type.Array(shape)])
 export const document = (description: string) => Type.Object({}, { additionalProperties: true, description })
+/**
+ * The shape of an object without these members. `additionalProperties` says the same to a validator, but compilers accept
+ * a member of one form of a union in every other one.
+ */
+export const refusing = (shape: Shape, names: readonly string[]): Shape => {
+  const refused = Object.fromEntries(names.map((name) => [name, false]))
+  return { ...shape, properties: { ...(shape['properties'] as Shape), ...refused } }
+}
 /** A component of the OpenAPI document. */
 export const component = (name: string): Shape => ({ $ref: `#/components/schemas/${name}` })

@@ -36,7 +36,7 @@ export const SinkReplyShape = Type.Object({
   url: Type.String(),
   ...kindMembers(({ shown }) => Type.Optional(shown)),
   roles: Type.Array(Type.String(), { description: 'It sees what a caller with these would.' }),
-  filter: Type.Object({}, { description: 'Which events: by `entity`, `hook` and `operation`.' }),
+  filter: { ...SinkShape.properties['filter'] },
   datasource: text('Whose events.'),
   configured: Type.Boolean({ description: 'Whether it stands in the configuration, and is changed there.' }),
   status: Type.Enum(['active', 'failing', 'disabled']),

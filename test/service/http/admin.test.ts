@@ -117,13 +117,14 @@ test('openapi: who asks may be told in part or not at all', async () => {
   assert.deepEqual(security, [{ bearer: [] }, {}])
   assert.deepEqual(paths['/health'].get.security, [])
   assert.equal(paths['/metadata'].get.security, undefined)
-  const headers = Object.values<{ name: string; required: boolean }>(components.parameters)
+  const parameters = Object.values<{ name: string; required: boolean }>(components.parameters)
   assert.deepEqual(
-    headers.map(({ name, required }) => [name, required]),
+    parameters.map(({ name, required }) => [name, required]),
     [
       ['Smalt-Roles', false],
       ['Smalt-Principal', false],
       ['Smalt-Claims', false],
+      ['ticket', false],
       ['Idempotency-Key', false],
     ],
   )

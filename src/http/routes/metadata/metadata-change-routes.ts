@@ -4,7 +4,17 @@ import { flagFrom } from '../../../base/flag.ts'
 import type { Json } from '../../../base/json/json.ts'
 import type { MetadataService, MetadataWriteOptions, RemoveOptions } from '../../../service/service.ts'
 import { type Call, type Params, type QueryParameter, type Route, jsonReply, onceReply } from '../route.ts'
-import { ANYTHING, CHANGED_INFO, INFO, METADATA, METADATA_LIST, SCHEMA } from './metadata-contents.ts'
+import {
+  ANYTHING,
+  CHANGED,
+  CHANGED_INFO,
+  CHANGED_LIST,
+  CLEARED,
+  INFO,
+  METADATA,
+  METADATA_LIST,
+  SCHEMA,
+} from './metadata-contents.ts'
 import { UNKNOWN, entityOf, metadataRoute } from './metadata-route.ts'
 
 const DRY_RUN: QueryParameter = {
@@ -29,7 +39,7 @@ export const METADATA_CHANGE_ROUTES: readonly Route[] = [
       'The answer contains the metadata documents in the same order. If one is refused, none is written.',
     access: 'metadata.insert',
     body: METADATA_LIST,
-    reply: METADATA_LIST,
+    reply: CHANGED_LIST,
     query: STRICT,
     errors: ['crud:LimitExceeded', 'metadata:DuplicateSchema', ...INVALID],
     cost: (body) => (Array.isArray(body) ? Math.max(1, body.length) : 1),
@@ -57,6 +67,7 @@ export const METADATA_CHANGE_ROUTES: readonly Route[] = [
     ),
     access: 'metadata.insert',
     body: METADATA,
+    reply: CHANGED,
     query: STRICT,
     errors: ['rest-metadata:NoVersionMatch', 'metadata:DuplicateSchema', ...INVALID],
     handle: changing((metadata, { caller, params, body, search }) =>
@@ -72,6 +83,7 @@ export const METADATA_CHANGE_ROUTES: readonly Route[] = [
     ),
     access: 'metadata.insert',
     body: SCHEMA,
+    reply: CHANGED,
     query: STRICT,
     errors: [
       'rest-metadata:NoVersionMatch',
@@ -90,12 +102,14 @@ export const METADATA_CHANGE_ROUTES: readonly Route[] = [
       'setStatus',
       'Set a version active, deprecated or disabled',
     ),
+    reply: CHANGED,
     query: [{ name: 'comment', description: 'Why; kept in the log of the version.' }, DRY_RUN],
     errors: ['metadata:ParseInvalidStatus', 'metadata:DisabledDefaultVersion', ...UNKNOWN],
     handle: changing(setStatus),
   },
   {
     ...metadataRoute('POST', '/{entity}/{version}/default', 'setDefault', 'Make a version the default'),
+    reply: CHANGED,
     query: [DRY_RUN],
     errors: ['metadata:InvalidDefaultVersion', ...UNKNOWN],
     handle: changing((metadata, { caller, params }) => metadata.setDefault(caller, versionOf(params))),
@@ -107,7 +121,7 @@ export const METADATA_CHANGE_ROUTES: readonly Route[] = [
       'clearDefault',
       'Leave the entity without default version',
     ),
-    reply: INFO,
+    reply: CLEARED,
     query: [DRY_RUN],
     errors: ['metadata:MissingEntityInfo'],
     handle: changing((metadata, { caller, params }) => metadata.clearDefault(caller, entityOf(params))),

@@ -5,7 +5,6 @@ import {
   AccessExplanationShape,
   AccessQuestionShape,
   AccessTableShape,
-  ChangedInfoShape,
   DependenciesShape,
   EntityInfoShape,
   FindingsShape,
@@ -16,6 +15,12 @@ import {
   SchemaShape,
   VersionsShape,
 } from '../../../service/metadata/metadata-shapes.ts'
+import {
+  ChangedEntityShape,
+  ChangedListShape,
+  ChangedMetadataShape,
+  ClearedDefaultShape,
+} from '../../../service/metadata/impact-shapes.ts'
 import type { Content } from '../route.ts'
 
 export const NAMES: Content = { shape: NamesShape, name: 'Names', example: { entities: ['country'] } }
@@ -27,10 +32,25 @@ export const METADATA: Content = {
   name: 'Metadata',
   example: { entityInfo: infoExample(), schema: schemaExample() },
 }
-export const CHANGED_INFO: Content = { shape: ChangedInfoShape, name: 'ChangedInfo' }
+export const CHANGED: Content = {
+  shape: ChangedMetadataShape,
+  name: 'ChangedMetadata',
+  example: { entityInfo: infoExample(), schema: schemaExample() },
+}
+export const CHANGED_INFO: Content = { shape: ChangedEntityShape, name: 'ChangedInfo' }
+export const CLEARED: Content = {
+  shape: ClearedDefaultShape,
+  name: 'ClearedDefault',
+  example: { name: 'country' },
+}
 export const METADATA_LIST: Content = {
   shape: MetadataListShape,
   name: 'MetadataList',
+  example: [{ entityInfo: infoExample(), schema: schemaExample() }],
+}
+export const CHANGED_LIST: Content = {
+  shape: ChangedListShape,
+  name: 'ChangedList',
   example: [{ entityInfo: infoExample(), schema: schemaExample() }],
 }
 export const ROLES: Content = {
