@@ -91,7 +91,7 @@ export async function openReferencesService(
 /** Entities may refer to each other in a circle, so they have to be there before they do. */
 const BEFORE = '0.1.0'
 
-function withoutReferences(fields: Json): Json {
+export function withoutReferences(fields: Json): Json {
   return Object.fromEntries(
     Object.entries(fields as Record<string, JsonObject>).flatMap(([name, field]): [string, Json][] => {
       if (field['type'] === 'reference') return []
