@@ -1,6 +1,6 @@
 /** The values of a document's columns. */
 import { type Json, type JsonObject, member } from '../../base/json/json.ts'
-import type { Step } from '../../base/path.ts'
+import type { Path } from '../../base/path.ts'
 import { documentWords } from '../../schema/document-words.ts'
 import { type Kind, isOfKind } from '../../schema/kind.ts'
 import { type Column, type ColumnKind, MAX_CHARACTERS } from './columns.ts'
@@ -47,13 +47,20 @@ export interface Changed {
 
 const MAX_WRITTEN = 4
 
-function isUnchanged({ steps, source }: Column, { before, after }: Changed): boolean {
-  if (before === undefined) return false
-  const paths = source ? source.fields.map((path) => path.slice(0, 1)) : [steps]
-  return paths.every((path) => valueAt(before, path) === valueAt(after, path))
+function isUnchanged({ steps, source }: Column, change: Changed): boolean {
+  return source ? areSameMembers(source.fields, change) : isSame(steps, change)
 }
 
-function valueAt(document: JsonObject, steps: readonly Step[]): Json | undefined {
+/** Whether a change leaves the members of the document alone in which these paths begin, so that nothing below them differs. */
+export function areSameMembers(paths: readonly Path[], change: Changed): boolean {
+  return paths.every((path) => isSame(path.slice(0, 1), change))
+}
+
+function isSame(path: Path, { before, after }: Changed): boolean {
+  return before !== undefined && valueAt(before, path) === valueAt(after, path)
+}
+
+function valueAt(document: JsonObject, steps: Path): Json | undefined {
   let value: Json | undefined = document
   for (const step of steps) value = member(value, String(step))
   return value

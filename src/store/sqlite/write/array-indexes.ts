@@ -2,7 +2,7 @@
  * Indexes into arrays: a table beside the documents with one row for each distinct element, written in the
  * transaction of the document. Conditions on elements are then as fast as on a plain field.
  */
-import { type Step, isIntoArray, parsePath } from '../../../base/path.ts'
+import { type Path, type Step, isIntoArray, parsePath } from '../../../base/path.ts'
 import type { IndexDefinition } from '../../../schema/schema.ts'
 import type { Base } from '../../sql/dialect.ts'
 import { type Fragment, join, raw, render, sql } from '../../sql/fragment.ts'
@@ -15,6 +15,8 @@ export function goesIntoArray({ fields }: IndexDefinition): boolean {
 
 export interface ArrayIndex {
   readonly table: string
+  /** What its rows are made of. */
+  readonly paths: readonly Path[]
   readonly create: readonly string[]
   /** Inserts the elements of every document, or of the one whose number is bound. */
   readonly enterAll: string
@@ -44,6 +46,7 @@ export function arrayIndex(definition: IndexDefinition, documents: string, no: n
     )
   return {
     table,
+    paths: definition.fields.map(({ path }) => parsePath(path, '')),
     create: [
       `create table ${table}(${columns.join(', ')}, doc integer not null)`,
       `create index idx_${no} on ${table}(${directed.join(', ')}, doc)`,

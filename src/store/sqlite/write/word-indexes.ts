@@ -4,6 +4,7 @@
  * beside it order them by relevance without a look into the documents. Words are cut by us; each is a token of hexadecimal
  * digits, so that the engine neither cuts nor folds them.
  */
+import { parsePath } from '../../../base/path.ts'
 import { FIELD_END } from '../../../schema/document-words.ts'
 import type { IndexDefinition } from '../../../schema/schema.ts'
 import { indexedSource } from '../../layout/word-source.ts'
@@ -23,6 +24,7 @@ export function wordIndex(definition: IndexDefinition, documents: string, no: nu
     `replace into ${texts}(no, ${columns.join(', ')}) select no, ${words.join(', ')} from ${documents}${only}`
   return {
     table,
+    paths: definition.fields.map(({ path }) => parsePath(path, '')),
     create: [
       `create table ${texts}(no integer primary key, ${columns.map((column) => `${column} text not null`).join(', ')})`,
       `create virtual table ${table} using fts5(words, content='', contentless_delete=1, tokenize='ascii')`,

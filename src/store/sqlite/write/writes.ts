@@ -19,7 +19,7 @@ import {
   isFailure,
   unwritten,
 } from '../../../plan/plan.ts'
-import { type Changed, columnsToWrite } from '../../layout/values.ts'
+import { type Changed, areSameMembers, columnsToWrite } from '../../layout/values.ts'
 import { bind } from '../../sql/sqlite-dialect.ts'
 import type { Table } from '../catalogue.ts'
 import { columnChanges, columnValues, indexedColumns, insertStatement } from '../columns.ts'
@@ -107,7 +107,7 @@ function inserter(plan: WritePlan, context: WriteContext): (document: JsonObject
     return unlessDuplicate(context, () => {
       const { lastInsertRowid } = insert.run(key, version, text, ...columnValues(document, table.columns))
       noteRow(table, Number(lastInsertRowid))
-      enterElements(Number(lastInsertRowid), context)
+      enterElements(Number(lastInsertRowid), { arrays: table.arrays, statements })
       keeping?.inserted(key, { _id, follows, version })
       const id = idText(document)
       context.enter?.({ operation: 'insert', after: document }, { document: id, before: null, after: text })
@@ -161,11 +161,13 @@ function updateOne(
   // The version of a document increases even when the clock was set back since its last write.
   const version = Math.max(context.version, stored.version + 1)
   return unlessDuplicate(context, () => {
-    const { changes, values } = changedColumns(no, { before, after: document }, context)
+    const changed = { before, after: document }
+    const { changes, values } = changedColumns(no, changed, context)
     const update = statements.prepare(`update ${table.name} set version = ?, doc = ?${changes} where no = ?`)
     update.run(version, text, ...values, no)
-    removeElements(no, context, { isEnteredAgain: true })
-    enterElements(no, context)
+    const arrays = table.arrays.filter(({ paths }) => !areSameMembers(paths, changed))
+    removeElements(no, { arrays, statements }, { isEnteredAgain: true })
+    enterElements(no, { arrays, statements })
     context.keeping?.changed(no, { operation: 'update', before: stored, version })
     const change = { operation: 'update', before: stored, after: document } as const
     context.enter?.(change, { document: stored.id, before: stored.text, after: text })
@@ -209,7 +211,7 @@ function deleteAll(plan: DeletePlan, context: WriteContext): void {
     }
     if (stored) enterDeleted(stored, no, context)
     remove.run(no)
-    removeElements(no, context)
+    removeElements(no, { arrays: context.table.arrays, statements: context.statements })
     context.report(decision && stored ? { kind: 'deleted', document: stored } : { kind: 'deleted' })
   }
 }
@@ -248,16 +250,17 @@ function readOne(no: number, plan: WritePlan, { table, statements }: WriteContex
   return { id, version, text }
 }
 
-function enterElements(no: number, { table, statements }: WriteContext): void {
-  for (const { enterOne } of table.arrays) statements.prepare(enterOne).run(no)
+/** Indexes with tables of their own, into which a document is entered. */
+interface Entering extends Pick<WriteContext, 'statements'> {
+  readonly arrays: Table['arrays']
 }
 
-function removeElements(
-  no: number,
-  { table, statements }: WriteContext,
-  { isEnteredAgain = false } = {},
-): void {
-  for (const { removeOne, isReplaced } of table.arrays) {
+function enterElements(no: number, { arrays, statements }: Entering): void {
+  for (const { enterOne } of arrays) statements.prepare(enterOne).run(no)
+}
+
+function removeElements(no: number, { arrays, statements }: Entering, { isEnteredAgain = false } = {}): void {
+  for (const { removeOne, isReplaced } of arrays) {
     if (!isReplaced) statements.prepare(removeOne).run(no)
     else if (!isEnteredAgain) {
       // A delete from a full-text table leaves a row number of the engine's own as the last one inserted, which may be too
