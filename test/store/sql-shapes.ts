@@ -299,7 +299,9 @@ function isKnownFunction(name: string): boolean {
   return KNOWN_FUNCTIONS.includes(name) || /^smalt_fold_[0-9a-f]{8}$/.test(name)
 }
 
-/** All of them immutable: the test asks the server. `coalesce` and `nullif` are part of the language. */
+export const PARTS_OF_LANGUAGE = ['coalesce', 'nullif', 'greatest', 'least']
+
+/** All of them immutable: the test asks the server about those that are not part of the language. */
 const KNOWN_FUNCTIONS = [
   'unnest',
   'count',
@@ -309,8 +311,7 @@ const KNOWN_FUNCTIONS = [
   'left',
   'char_length',
   'octet_length',
-  'coalesce',
-  'nullif',
+  ...PARTS_OF_LANGUAGE,
   'jsonb_typeof',
   'jsonb_array_elements',
   'jsonb_path_query_array',

@@ -48,6 +48,8 @@ export interface Table extends Layout {
   readonly wordTables: ReadonlyMap<string, WordTables>
   /** First paths of plain indexes. */
   readonly firsts: ReadonlySet<string>
+  /** All paths of plain indexes: those after the first serve beside a condition on the ones before. */
+  readonly ordered: ReadonlySet<string>
   /** Paths with an index of folded text. */
   readonly folded: ReadonlySet<string>
   /** Indexes with tables of their own, which writes maintain: into arrays, and for text search. */
@@ -174,6 +176,12 @@ function describeTable(no: number, all: Indexes): Omit<Table, 'beside' | 'entity
     name,
     indexes,
     firsts: new Set(plain.filter(({ field }) => !field.caseInsensitive).map(({ field }) => field.path)),
+    ordered: new Set(
+      plain
+        .flatMap(({ definition }) => definition.fields)
+        .filter(({ caseInsensitive }) => !caseInsensitive)
+        .map(({ path }) => path),
+    ),
     folded: new Set(plain.filter(({ field }) => field.caseInsensitive).map(({ field }) => field.path)),
     wordIndexes,
     wordTables: new Map(

@@ -2,6 +2,7 @@
 import type { Json, JsonObject } from '../../../src/base/json/json.ts'
 import { numberText, isNumber } from '../../../src/base/json/json.ts'
 import type { Chance } from '../../support/chance.ts'
+import { makeKeyset } from './make-keysets.ts'
 import { type ArrayNode, type Family, type Node, type ObjectNode, type Simple, familyOf } from './model.ts'
 import { DATE_SPELLINGS, PATTERNS, POOLS } from './pools.ts'
 
@@ -40,12 +41,21 @@ export function makeQuery(chance: Chance, scope: Scope, depth: number): JsonObje
     return { [key]: chance.list(4, () => makeQuery(chance, scope, depth - 1)) }
   }
   if (depth > 0 && kind < 35) return { $not: makeQuery(chance, scope, depth - 1) }
-  if (depth > 0 && kind < 50) return makeElemMatch(chance, scope, depth) ?? makeQuery(chance, scope, 0)
+  if (depth > 0 && kind < 48) return makeElemMatch(chance, scope, depth) ?? makeQuery(chance, scope, 0)
+  if (depth > 0 && kind < 55) {
+    const other = (): JsonObject => makeQuery(chance, scope, 0)
+    return makeKeyset(chance, { key: () => makeKey(chance, scope), other }) ?? other()
+  }
   if (kind < 60) return makeContains(chance, scope) ?? makeCompare(chance, scope)
   if (kind < 72) return makeFieldCompare(chance, scope) ?? makeCompare(chance, scope)
   if (kind < 80) return makeRegex(chance, scope) ?? makeCompare(chance, scope)
   if (kind < 90) return makeIn(chance, scope) ?? makeCompare(chance, scope)
   return makeCompare(chance, scope)
+}
+
+function makeKey(chance: Chance, scope: Scope) {
+  const found = pickField(chance, scope, (node) => familyOf(node) !== undefined)
+  return found && { path: found.path, literal: () => makeLiteral(chance, found.node as Simple) }
 }
 
 const COMPARE = ['=', '$eq', '!=', '$neq', '$ne', '<', '$lt', '>', '$gt', '<=', '$lte', '>=', '$gte']

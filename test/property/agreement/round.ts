@@ -19,10 +19,11 @@ import { foldCase } from '../../../src/base/text.ts'
 import { inOrder } from '../../support/in-order.ts'
 import { compiledSchema } from '../../support/schema.ts'
 import type { TestService } from '../../support/service.ts'
-import { sample } from '../../support/chance.ts'
+import { type Chance, sample } from '../../support/chance.ts'
 import { type IndexSpec, makeDocuments, makeIndexes, makeSchema } from './make-documents.ts'
-import { makeQuery, makeRequest } from './make-requests.ts'
-import { type ObjectNode, printFields, withPredefined } from './model.ts'
+import { makeKeyset } from './make-keysets.ts'
+import { makeLiteral, makeQuery, makeRequest } from './make-requests.ts'
+import { type ObjectNode, type Simple, printFields, withPredefined } from './model.ts'
 import { reductions } from './reductions.ts'
 import { project } from './reference-projection.ts'
 import { comparable, compare, compareDocuments, matches } from './reference-query.ts'
@@ -64,14 +65,37 @@ export async function runRound(seed: number, requests: number, services?: Servic
 /** Of so many requests the last two ask for the two parts into which some P splits the query of the one before them. */
 const SPLIT = 16
 
-function requestOf({ root }: Arena, seed: number, i: number): JsonObject {
-  const own = (index: number) => sample(seed + index + 1, (chance) => makeRequest(chance, root))
+function requestOf({ root, indexes }: Arena, seed: number, i: number): JsonObject {
+  const own = (index: number): JsonObject =>
+    sample(seed + index + 1, (chance) => ({
+      ...makeRequest(chance, root),
+      ...(index % KEYSET === 1 && inOrderOfIndex(chance, root, indexes)),
+    }))
   const part = (i % SPLIT) - (SPLIT - 2)
   if (part < 0) return own(i)
   const whole = i - part - 1
   const { query = { $and: [] } } = own(whole)
   const p = sample(-1 - seed - whole, (chance) => makeQuery(chance, [root], 2))
   return { ...own(i), query: { $and: [query, part === 0 ? p : { $not: p }] } }
+}
+
+/** Of so many requests, one asks for the rows after another row in the order of an index, of which a bound follows. */
+const KEYSET = 8
+
+function inOrderOfIndex(chance: Chance, root: ObjectNode, indexes: readonly IndexSpec[]): JsonObject {
+  const ordered = indexes.filter(({ fields }) => fields.every(({ path }) => !path.includes('*')))
+  if (ordered.length === 0) return {}
+  const { fields } = chance.pick(ordered)
+  const skipped = chance.int(fields.length)
+  const keys = [...fields.slice(skipped), { path: '_id', type: (root.fields.get('_id') as Simple).type }]
+  const key = () => {
+    const next = keys.shift()
+    return (
+      next && { path: next.path, literal: () => makeLiteral(chance, { kind: 'simple', type: next.type }) }
+    )
+  }
+  const other = (): JsonObject => makeQuery(chance, [root], 1)
+  return { query: makeKeyset(chance, { key, other })! }
 }
 
 /** Whatever P is, a query finds what it finds together with P and what it finds together with its contrary. */

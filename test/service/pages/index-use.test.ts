@@ -1,4 +1,4 @@
-/** Which index serves a page by cursor, a keyset that a client wrote itself, and equality on an index that ignores case. */
+/** Which index serves a page by cursor, and equality on an index that ignores case. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json, JsonObject } from '../../../src/base/json/json.ts'
@@ -94,22 +94,5 @@ onEveryStore(() => {
       assert.deepEqual(documentsOf(found), [{ mail: 'User77@Example.org' }])
       assert.equal((await explain({ query }))['stage'], 'INDEX', JSON.stringify(query))
     }
-    if (storeKind() !== 'sqlite') return
-    const at = '20260114T00:00:00.000+0000'
-    const written = {
-      $or: [
-        { field: 'date', op: '<', rvalue: at },
-        {
-          $and: [
-            { field: 'date', op: '=', rvalue: at },
-            { field: '_id', op: '>', rvalue: 'd01000' },
-          ],
-        },
-      ],
-    }
-    const plan = await explain({ query: written, sort: { date: '$desc' }, range: [0, 99] })
-    const steps = (plan['steps'] as readonly string[]).join('; ')
-    assert.match(steps, /^CO-ROUTINE [^;]+; SEARCH doc_\d+ USING COVERING INDEX idx_\d+ \(c\d+[<>]\?\)/)
-    assert.doesNotMatch(steps, /MULTI-INDEX OR|TEMP B-TREE FOR ORDER BY/)
   })
 })

@@ -28,6 +28,7 @@ const TABLE: Table = {
   wordTables: new Map(),
   indexes: new Map(),
   firsts: new Set(['code']),
+  ordered: new Set(['code']),
   folded: new Set(['name']),
   arrays: [],
   elements: new Map([

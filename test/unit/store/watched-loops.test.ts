@@ -40,6 +40,7 @@ const TABLE: Table = {
   wordTables: new Map(),
   indexes: NONE,
   firsts: new Set(),
+  ordered: new Set(),
   folded: new Set(),
   arrays: [],
   elements: NONE,

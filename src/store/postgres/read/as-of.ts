@@ -30,6 +30,7 @@ function asItWas(table: Table, name: string, tableAt: (table: Table) => Table): 
     folded: new Map(),
     elements: new Set(),
     firsts: new Set(),
+    ordered: new Set(),
     beside: (collection) => {
       const other = table.beside(collection)
       return other && tableAt(other)

@@ -1,16 +1,19 @@
 /** Conditions that indexes serve. Each follows from the query, so that adding it does not change the result. */
 import { unreachable } from '../../../base/errors.ts'
 import type { Json } from '../../../base/json/json.ts'
+import { once } from '../../../base/memo.ts'
 import { foldCase } from '../../../base/text.ts'
 import type { CompareOp } from '../../../lang/operators.ts'
 import { type Query, conjunctsOf, isValueClause } from '../../../lang/query.ts'
 import type { FieldRef } from '../../../lang/resolve/scope.ts'
-import { type Comparands, comparand, comparands } from '../../sql/comparands.ts'
-import { type Fragment, join, param, raw, sql } from '../../sql/fragment.ts'
-import { arrayText } from '../../sql/postgres-dialect.ts'
+import { type Comparands, comparand, comparands, operandParam } from '../../sql/comparands.ts'
+import { type Fragment, type SqlValue, join, param, raw, sql } from '../../sql/fragment.ts'
+import { type ImpliedBound, impliedBoundsBy } from '../../sql/implied-bounds.ts'
+import { POSTGRES, arrayText } from '../../sql/postgres-dialect.ts'
 import { literalPrefix, prefixEnd } from '../../sql/pattern/prefix.ts'
-import { isWholeArray } from '../../sql/translation.ts'
+import { isWholeArray, typeOf } from '../../sql/translation.ts'
 import type { Table } from '../schema/catalogue.ts'
+import { RULES, TYPES } from '../schema/columns.ts'
 import { type Columns, type TextIndex, columnsOf, elementsAt, idKey } from '../schema/indexes.ts'
 
 type Kind<K extends Query<FieldRef>['kind']> = Query<FieldRef> & { readonly kind: K }
@@ -20,7 +23,14 @@ export function indexConditionsOf(
   columns: Columns,
 ): (query: Query<FieldRef>) => Fragment | undefined {
   const rows = { table, columns }
+  const boundsOf = once(() =>
+    impliedBoundsBy(({ field: { path } }) => table.ordered.has(path) || path === '_id'),
+  )
   return (query) => {
+    if (query.kind === 'or') {
+      const bounds = boundsOf()(query).flatMap((each) => boundedBy(each, rows) ?? [])
+      return bounds.length === 0 ? undefined : join(bounds, ' and ')
+    }
     if (query.kind === 'elemMatch') return elemMatchHint(query, rows)
     if (!isValueClause(query)) return undefined
     switch (query.kind) {
@@ -84,6 +94,43 @@ const CONDITIONS: Readonly<
   $lte: { exact: '<=', cut: '<=' },
   $gt: { exact: '>', cut: '>=' },
   $gte: { exact: '>=', cut: '>=' },
+}
+
+function boundedBy({ field, side, values }: ImpliedBound, rows: Rows): Fragment | undefined {
+  const bounded = boundedForm(field, values.map(comparand), rows)
+  if (!bounded) return undefined
+  // The type of an argument among others is not inferred from the comparison.
+  const cast = raw(`::${bounded.type}`)
+  const bounds = values.map((value) => sql`${operandParam(value, bounded.encode)}${cast}`)
+  const [operator, loosest] = side === 'max' ? ['<=', 'greatest'] : ['>=', 'least']
+  return sql`${bounded.subject} ${raw(operator)} ${raw(loosest)}(${join(bounds, ', ')})`
+}
+
+interface BoundedForm {
+  readonly subject: Fragment
+  readonly type: string
+  readonly encode: (value: Json) => SqlValue
+}
+
+/** What the index contains of a field. The beginnings of texts, and the keys of ids, are in the order of the values. */
+function boundedForm(
+  field: FieldRef,
+  values: readonly (Comparands | undefined)[],
+  { table, columns }: Rows,
+): BoundedForm | undefined {
+  const text = TYPES.text
+  if (field.field.path === '_id') return { subject: raw(columns.id), type: text, encode: idKey }
+  const index = textIndexAt(field, table)
+  if (index) {
+    if (!values.every((each) => each?.areTexts())) return undefined
+    const encode = (value: Json): string => beginning(value, index)
+    return { subject: index.expression(columns.document), type: text, encode }
+  }
+  const type = typeOf(field.field)
+  const kind = RULES.readings[type]
+  if (kind === undefined) return undefined
+  const encode = (value: Json): SqlValue => POSTGRES.value(value, type)
+  return { subject: POSTGRES.read(columns.document, field.steps, type), type: TYPES[kind], encode }
 }
 
 /** At least one candidate equals one of the values. */

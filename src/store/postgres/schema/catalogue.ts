@@ -38,6 +38,8 @@ export interface Table {
   readonly elements: ReadonlySet<string>
   /** Paths that are the first field of an index. Paths into arrays and case-folded fields are left out. */
   readonly firsts: ReadonlySet<string>
+  /** The same for all fields of indexes: those after the first serve beside a condition on the ones before. */
+  readonly ordered: ReadonlySet<string>
   /** The table of another collection, from the same read of the catalogue. */
   readonly beside: (collection: Collection) => Table | undefined
 }
@@ -146,6 +148,7 @@ function describeTable(
   const plain = ready.filter(({ definition }) => definition.kind === undefined)
   const fields = plain.flatMap(({ definition }) => definition.fields.map((field) => ({ field, definition })))
   const texts = fields.filter(({ field }) => isText(field.type) && !isIntoArray(field.path))
+  const ordered = fields.filter(({ field }) => !isIntoArray(field.path) && !field.caseInsensitive)
   const textIndexes = (isFolded: boolean): ReadonlyMap<string, TextIndex> =>
     new Map(
       texts
@@ -175,11 +178,8 @@ function describeTable(
         .filter(({ field }) => isIntoArray(field.path) && !field.caseInsensitive)
         .map(({ field }) => field.path),
     ),
-    firsts: new Set(
-      fields
-        .filter((each) => isFirst(each) && !isIntoArray(each.field.path) && !each.field.caseInsensitive)
-        .map(({ field }) => field.path),
-    ),
+    firsts: new Set(ordered.filter(isFirst).map(({ field }) => field.path)),
+    ordered: new Set(ordered.map(({ field }) => field.path)),
   }
 }
 

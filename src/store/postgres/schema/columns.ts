@@ -65,7 +65,7 @@ export const RULES: ColumnRules = {
 }
 
 /** Numbers are `numeric`, which keeps every digit; text is ordered by code point. */
-const TYPES: Readonly<Record<ColumnKind, string>> = {
+export const TYPES: Readonly<Record<ColumnKind, string>> = {
   boolean: 'integer',
   number: 'numeric',
   big: 'numeric',

@@ -32,6 +32,7 @@ function asItWas(table: Table, name: string, tableAt: AsOf['tableAt']): Table {
     name,
     columns: [],
     firsts: new Set(),
+    ordered: new Set(),
     folded: new Set(),
     elements: new Map(),
     foldedElements: new Map(),

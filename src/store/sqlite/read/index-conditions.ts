@@ -1,12 +1,13 @@
 /** Conditions that indexes serve. Each follows from the query, so that adding it does not change the result. */
 import type { Json } from '../../../base/json/json.ts'
+import { once } from '../../../base/memo.ts'
 import { foldCase } from '../../../base/text.ts'
-import type { Operand } from '../../../lang/operand.ts'
-import { type Query, conjunctsOf } from '../../../lang/query.ts'
+import type { Query } from '../../../lang/query.ts'
 import type { FieldRef } from '../../../lang/resolve/scope.ts'
 import { type Comparands, comparand, comparands, operandParam } from '../../sql/comparands.ts'
 import type { Base } from '../../sql/dialect.ts'
 import { type Fragment, join, raw, sql } from '../../sql/fragment.ts'
+import { type ImpliedBound, impliedBoundsBy } from '../../sql/implied-bounds.ts'
 import { SQLITE } from '../../sql/sqlite-dialect.ts'
 import { isWholeArray, typeOf } from '../../sql/translation.ts'
 import type { Table } from '../catalogue.ts'
@@ -16,8 +17,15 @@ export function indexConditionOf(
   table: Table,
   qualifier: string,
 ): (query: Query<FieldRef>) => Fragment | undefined {
+  const boundsOf = once(() =>
+    impliedBoundsBy(({ field: { path } }) => table.ordered.has(path) || path === '_id'),
+  )
   return (query) => {
-    if (query.kind === 'or') return boundOf(query.terms, table, qualifier)
+    if (query.kind === 'or') {
+      const document = documentIn(table.columns, qualifier)
+      const bounds = boundsOf()(query).map((each) => boundedBy(each, document))
+      return bounds.length === 0 ? undefined : join(bounds, ' and ')
+    }
     const compared = equalityIn(query)
     return compared && foldedCondition(compared, table, qualifier)
   }
@@ -65,61 +73,9 @@ function isFoldedIn(folded: Fragment, values: Comparands): Fragment {
   return sql`${folded} in (select value from json_each(${list}))`
 }
 
-/**
- * The bound that all alternatives of an `or` imply for an indexed field, as in `a < 5 or (a = 5 and b > 7)`. With it the
- * index finds the beginning of a page; SQLite would read each alternative separately, and sort all matches.
- */
-function boundOf(terms: readonly Query<FieldRef>[], table: Table, qualifier: string): Fragment | undefined {
-  if (terms.length < 2 || terms.length > MAX_ALTERNATIVES) return undefined
-  const alternatives = terms.map((term) => conjunctsOf(term).flatMap((each) => comparisonIn(each, table)))
-  for (const first of alternatives[0]!) {
-    const side = first.side ?? alternatives.flat().find(({ path, side }) => path === first.path && side)?.side
-    if (!side) continue
-    const bounds = alternatives.map((each) =>
-      each.find((other) => other.path === first.path && (other.side ?? side) === side),
-    )
-    if (bounds.every((bound) => bound !== undefined)) {
-      return boundBy(bounds, side, documentIn(table.columns, qualifier))
-    }
-  }
-  return undefined
-}
-
-/** Functions of SQLite have a limited number of arguments. */
-const MAX_ALTERNATIVES = 8
-
-type Side = '<=' | '>='
-
-interface Comparison {
-  readonly path: string
-  readonly field: FieldRef
-  readonly value: Operand
-  /** Absent: equal. */
-  readonly side?: Side
-}
-
-function comparisonIn(query: Query<FieldRef>, table: Table): readonly Comparison[] {
-  if (query.kind !== 'compare' || query.value === null || !(query.op in SIDES)) return []
-  const { field, value, op } = query
-  const { path } = field.field
-  const isPlain = field.up === 0 && !field.steps.some((step) => typeof step === 'number' || step === '*')
-  if (!isPlain || !(table.firsts.has(path) || path === '_id')) return []
-  const side = SIDES[op as keyof typeof SIDES]
-  return [{ path, field, value, ...(side && { side }) }]
-}
-
-const SIDES: Readonly<Record<'$eq' | '$lt' | '$lte' | '$gt' | '$gte', Side | undefined>> = {
-  $eq: undefined,
-  $lt: '<=',
-  $lte: '<=',
-  $gt: '>=',
-  $gte: '>=',
-}
-
-function boundBy(bounds: readonly Comparison[], side: Side, document: Base): Fragment {
-  const { field } = bounds[0]!
+function boundedBy({ field, side, values }: ImpliedBound, document: Base): Fragment {
   const type = typeOf(field.field)
-  const values = bounds.map(({ value }) => operandParam(value, (each) => SQLITE.value(each, type)))
+  const bounds = values.map((value) => operandParam(value, (each) => SQLITE.value(each, type)))
   const subject = SQLITE.read(document, field.steps, type)
-  return sql`${subject} ${raw(side)} ${raw(side === '<=' ? 'max' : 'min')}(${join(values, ', ')})`
+  return sql`${subject} ${raw(side === 'max' ? '<=' : '>=')} ${raw(side)}(${join(bounds, ', ')})`
 }
