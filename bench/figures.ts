@@ -17,16 +17,13 @@ import {
   updateOf,
 } from './documents.ts'
 import { BARE, type Figure, several } from './figure.ts'
-import { type Begin, pageFigures } from './pages.ts'
+import { type Begins, pageFigures } from './pages.ts'
 import { referenceFigures } from './references.ts'
 import { tableFigures } from './tables.ts'
 import { textFigures } from './texts.ts'
 import { type Ids, hookFigures } from './watched.ts'
 
-export function figuresOf(
-  known: Ids & { readonly begins: readonly Begin[] },
-  documents: number,
-): readonly Figure[] {
+export function figuresOf(known: Ids & { readonly begins: Begins }, documents: number): readonly Figure[] {
   const ids = known.items
   return [
     { name: 'static', title: 'static answer', connections: 64, requests: [health()], against: BARE },

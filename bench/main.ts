@@ -16,7 +16,7 @@ import {
 } from './fill.ts'
 import { follow } from './follow.ts'
 import { type Measured, measure, median } from './measure.ts'
-import { walkPages } from './pages.ts'
+import { middleOfWalk, walkPages } from './pages.ts'
 import { openPlace } from './open-place.ts'
 import type { Place } from './place.ts'
 import { type Outcome, machineFacts, printOutcome } from './report.ts'
@@ -27,10 +27,11 @@ const HELP = `npm run bench -- [options]
   --store NAME    sqlite (when absent) or postgres: a server started for the run, or the one of SMALT_TEST_POSTGRES
                   or SMALT_TEST_CITUS
   --seconds N     length of each measurement, for each side; 5 when absent
-  --only NAME     static, find-get, find-alone, find-post, document, page, sorted, cursor, scan, tags, rules-find, rules-page,
-                  refs-page, refs-child, text, text-score, groups, sum, insert-1, insert-16, insert-64, update, hook-insert-16,
-                  hook-update, batch, batch-text (postgres only), tables (postgres only), cold, drain, followers or transfer;
-                  the beginning of a name chooses all that begin so; may stand several times
+  --only NAME     static, find-get, find-alone, find-post, document, page, sorted, cursor, keyset, scan, tags, rules-find,
+                  rules-page, refs-page, refs-child, text, text-score, groups, sum, insert-1, insert-16, insert-64, update,
+                  hook-insert-16, hook-update, batch, batch-text (postgres only), tables (postgres only), cold, drain,
+                  followers or transfer; the beginning of a name chooses all that begin so; may stand several times.
+                  cursor begins after pages of a walk, keyset in its middle, by the values of a document
   --documents N   how many are stored beforehand; 100000 when absent
   --transfer N    how many documents transfer inserts, imports and exports; as many as --documents when absent
   --built         measures what npm run build has made, in place of the source
@@ -146,7 +147,10 @@ async function prepare(place: Place, { documents, isWanted }: Options) {
   const hasArticles = ABOUT_TEXT.some(isWanted)
   if (hasArticles) await fillArticles(subject, documents)
   const watched = ABOUT_EVENTS.some(isWanted) ? await fillWatched(subject, documents) : []
-  const begins = isWanted('cursor') ? await walkPages(subject) : []
+  const begins = {
+    first: isWanted('cursor') ? await walkPages(subject) : [],
+    middle: isWanted('keyset') ? await middleOfWalk(subject, documents) : [],
+  }
   const statements = await statementsOf(subject, { hasReferences, hasArticles })
   return { filled, watched, begins, statements, afterFill: await residentMegabytes(subject) }
 }
