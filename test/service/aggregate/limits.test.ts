@@ -2,20 +2,45 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json } from '../../../src/base/json/json.ts'
+import { citusUrl } from '../../support/citus.ts'
+import { rowsOf } from '../../support/postgres.ts'
 import { type TestServer, startTestServer } from '../../support/server.ts'
 import { onEveryStore, storeKind } from '../../support/store-kind.ts'
 
-const FIELDS = { n: { type: 'integer' }, half: { type: 'integer' }, city: { type: 'string' } }
+const FIELDS = {
+  n: { type: 'integer' },
+  half: { type: 'integer' },
+  city: { type: 'string' },
+  note: { type: 'string' },
+}
 const INDEXES = [{ name: 'by city', fields: [{ field: 'city', dir: '$asc' }] }]
 const GROUPS = 10_001
+/** So much that an index on another field is a small part of the table. */
+const NOTE = 'n'.repeat(300)
 
 async function filled(): Promise<TestServer> {
   const server = await startTestServer()
   await server.define('d', FIELDS, { info: { indexes: INDEXES } })
-  const data = Array.from({ length: GROUPS }, (_, n): Json => ({ n, half: n >> 1, city: `c${n % 3}` }))
+  const data = Array.from({ length: GROUPS }, (_, n): Json => ({
+    n,
+    half: n >> 1,
+    city: `c${n % 3}`,
+    note: NOTE,
+  }))
   const { status } = await server.ask('PUT', '/data/insert/d', { body: { data } })
   assert.equal(status, 200)
   return server
+}
+
+async function vacuum(location: string): Promise<void> {
+  const tables = await rowsOf(
+    location,
+    (schema) => `select relname from pg_class where relnamespace = '${schema}'::regnamespace
+      and relkind = 'r' and relname like 'doc\\_%'`,
+  )
+  for (const { relname } of tables) {
+    await rowsOf(location, (schema) => `vacuum (analyze) ${schema}.${String(relname)}`)
+  }
 }
 
 onEveryStore(() => {
@@ -83,11 +108,16 @@ onEveryStore(() => {
       }
     })
     await t.test('an index serves the groups, and explain shows it', async () => {
+      // PostgreSQL reads an index alone where it knows that all rows of a page are visible
+      if (storeKind() === 'postgres') await vacuum(server.location)
       const body = { groupBy: ['city'], values: { n: { $count: true } } }
       const { json } = await ask(body, '/data/explain/d')
       const { stage, indexes } = json.processed[0][storeKind()].plan.queryPlanner.winningPlan
       assert.equal(json.matchCount, 3)
-      if (storeKind() === 'sqlite') assert.deepEqual([stage, indexes[0].fields[0].field], ['INDEX', 'city'])
+      // the shards of a cluster have few rows each, which are read as fast without an index
+      if (citusUrl() !== undefined) return
+      assert.equal(stage, 'INDEX', JSON.stringify(json.processed))
+      assert.equal(indexes[0].fields[0].field, 'city')
     })
     await t.test('the time limit ends it', async () => {
       const keys = Array.from({ length: 30 }, (_, i) => ({ field: i % 2 ? 'n' : 'half', as: `k${i}` }))
