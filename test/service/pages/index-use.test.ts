@@ -1,4 +1,4 @@
-/** Which index serves a page by cursor, and equality on an index that ignores case. */
+/** Which index serves a page by cursor, and equality on a unique index that ignores case. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json, JsonObject } from '../../../src/base/json/json.ts'
@@ -23,7 +23,7 @@ const INDEXES: Json = [
   index({ field: 'date', dir: '$desc' }),
   index('city', 'rank'),
   index('price'),
-  index({ field: 'mail', caseInsensitive: true }),
+  { ...index({ field: 'mail', caseInsensitive: true }), unique: true },
   index('flag', { field: 'rank', dir: '$desc' }),
 ]
 const MANY = 3_000
@@ -92,7 +92,10 @@ onEveryStore(() => {
     for (const query of mails) {
       const found = await service.data.find(ADMIN, { entity }, { query, projection: { field: 'mail' } })
       assert.deepEqual(documentsOf(found), [{ mail: 'User77@Example.org' }])
-      assert.equal((await explain({ query }))['stage'], 'INDEX', JSON.stringify(query))
+      const { stage, indexes, ...plan } = await explain({ query })
+      assert.equal(stage, 'INDEX', `${JSON.stringify(query)} ${JSON.stringify(plan)}`)
+      const mail = { field: 'mail', dir: '$asc', caseInsensitive: true }
+      assert.deepEqual(indexes, [{ unique: true, fields: [mail] }])
     }
   })
 })
