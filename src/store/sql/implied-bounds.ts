@@ -6,6 +6,7 @@
 import { memoized } from '../../base/memo.ts'
 import { spend } from '../../base/work/work.ts'
 import type { Operand } from '../../lang/operand.ts'
+import type { CompareOp } from '../../lang/operators.ts'
 import type { Query } from '../../lang/query.ts'
 import type { FieldRef } from '../../lang/resolve/scope.ts'
 
@@ -56,16 +57,16 @@ export function impliedBoundsBy(
 
 function comparisonBounds({ field, op, value }: Query<FieldRef> & { readonly kind: 'compare' }): Bounds {
   const isPlain = field.up === 0 && !field.steps.some((step) => typeof step === 'number' || step === '*')
-  const sides = SIDES[op as keyof typeof SIDES] as readonly Side[] | undefined
-  if (!isPlain || !sides || value === null) return NONE
+  if (!isPlain || value === null) return NONE
   const isEquality = op === '$eq'
   return new Map(
-    sides.map((side) => [`${side} ${field.field.path}`, { field, side, values: [value], isEquality }]),
+    SIDES[op].map((side) => [`${side} ${field.field.path}`, { field, side, values: [value], isEquality }]),
   )
 }
 
-const SIDES: Readonly<Record<'$eq' | '$lt' | '$lte' | '$gt' | '$gte', readonly Side[]>> = {
+const SIDES: Readonly<Record<CompareOp, readonly Side[]>> = {
   $eq: ['max', 'min'],
+  $neq: [],
   $lt: ['max'],
   $lte: ['max'],
   $gt: ['min'],
