@@ -10,6 +10,7 @@ import type { Datasources } from './documents/datastore.ts'
 import { type EntityInfo, parseEntityInfo } from './documents/entity-info.ts'
 import { type SchemaDocument, parseSchemaDocument } from './documents/schema-document.ts'
 import { formsOf, isWhole } from './stored-forms.ts'
+import { withDisordered } from './stored-order.ts'
 
 /** The metadata of the service, with the collections of all its datasources. */
 export interface AllRecords extends MetadataRecords {
@@ -24,7 +25,7 @@ export interface Catalogue {
   readonly isPartial: boolean
   readonly entities: ReadonlyMap<string, Entity>
   /**
-   * The paths and forms that a collection has recorded for everything that was ever stored there, also by an entity that was
+   * The paths, forms and order that a collection has recorded for everything that was ever stored there, also by an entity that was
    * removed.
    */
   readonly storedIn: (collection: Collection) => readonly string[]
@@ -119,7 +120,12 @@ function readEntity(
 ): Entity {
   const info = readInfo(records.info, from.entity, from.configured)
   const storedIn = (collection: Collection): readonly string[] => pathsIn(collection, records)
-  const stored = once(() => withForms(storedIn(collectionOf(info)), versions))
+  const stored = once(() => {
+    const remembered = storedIn(collectionOf(info))
+    return withDisordered(withForms(remembered, versions), () =>
+      versions.map(([, { document }]) => compileRoot(document().fields)),
+    )
+  })
   const versions = records.schemas.map(({ version, schema }): [string, Version] => {
     const before = from.known?.versions.get(version)
     const document =

@@ -14,13 +14,15 @@ import { compileRoot } from './compile-fields.ts'
 import type { EntityInfo } from './documents/entity-info.ts'
 import type { SchemaDocument } from './documents/schema-document.ts'
 import { formsOf, isForm, isOpenForm, marking } from './stored-forms.ts'
+import { isDerived, ordering } from './stored-order.ts'
 
 /**
- * `stored` is the record of the collection: all paths that any version ever stored there, and their forms.
+ * `stored` is the record of the collection: all paths that any version ever stored there, their forms and
+ * their order.
  */
 export function compileSchema(info: EntityInfo, document: SchemaDocument, stored: readonly string[]): Schema {
   const enums = new Map(info.enums.map(({ name, values }) => [name, new Set(values)]))
-  const marked = marking(stored)(compileRoot(document.fields, enums))
+  const marked = ordering(stored)(marking(stored)(compileRoot(document.fields, enums)))
   const { fields } = marked
   const own = new Set([...pathsStored(fields), ...formsOf(fields)])
   const identity = identityOf(fields)
@@ -32,7 +34,7 @@ export function compileSchema(info: EntityInfo, document: SchemaDocument, stored
     root: withWordIndexes(marked, info),
     identity,
     uniqueKeys: uniqueKeysOf(info, identity),
-    collection: { ...collectionOf(info), paths: stored.length },
+    collection: { ...collectionOf(info), paths: stored.filter((each) => !isDerived(each)).length },
     // A stored simple value of another form has no members, so it is shown unchanged.
     coversCollection: stored.every((each) => own.has(each) || (isForm(each) && !isOpenForm(each))),
   }

@@ -6,6 +6,7 @@
 import { type Element, type Field, type Fields, type ObjectField, isStored } from '../schema/field.ts'
 import { type Kind, kindOf } from '../schema/kind.ts'
 import { allFields } from '../schema/schema.ts'
+import { isOfOrder } from './stored-order.ts'
 
 /**
  * A kind of value; big numbers are a separate form, because not every number type can represent them. `integer` and
@@ -26,7 +27,7 @@ export function isOfOtherForm(field: Field, remembered: readonly string[]): bool
   return forms !== undefined && !forms.has(formOf(field))
 }
 
-/** Whether the entry records a form rather than a path. */
+/** Whether the entry records something else than a path. */
 export function isForm(entry: string): boolean {
   return entry.startsWith('$')
 }
@@ -60,7 +61,8 @@ type StoredForms = ReadonlyMap<string, ReadonlySet<string>>
 
 function byPath(remembered: readonly string[]): StoredForms {
   const forms = new Map<string, Set<string>>()
-  for (const entry of remembered.filter(isForm)) {
+  for (const entry of remembered) {
+    if (!isForm(entry) || isOfOrder(entry)) continue
     const end = entry.indexOf('.')
     const path = entry.slice(end + 1)
     const known = forms.get(path) ?? new Set()

@@ -11,6 +11,7 @@ import {
   type Element,
   type Field,
   type Fields,
+  type ObjectField,
   type SimpleField,
   isComputed,
   isMandatory,
@@ -18,7 +19,7 @@ import {
 } from './field.ts'
 import { idFault, isIdentity, notAnIdentity } from './id.ts'
 import { isOfOtherVersion } from './kind.ts'
-import { inOrder, orderOf, rootOrderOf } from './member-order.ts'
+import { inOrder, storedOrderOf } from './member-order.ts'
 import type { Schema } from './schema.ts'
 import { LOOKS_LIKE } from './types.ts'
 
@@ -97,7 +98,7 @@ function prepareRoot(schema: Schema, sent: Json, state: PrepareState): Draft {
   const draft = draftOf(sent, fields, '', state)
   setObjectType(draft, schema, state)
   if (state.sources) setId(draft, schema, state)
-  const document = inOrder(draft, rootOrderOf(fields))
+  const document = inOrder(draft, storedOrderOf(schema.root))
   const tooLong = idFault(document['_id'])
   if (tooLong) addFault(state.faults, tooLong)
   return document
@@ -118,8 +119,8 @@ interface PrepareState {
 
 type Draft = Record<string, Json>
 
-function prepareObject(sent: JsonObject, fields: Fields, at: string, state: PrepareState): Draft {
-  return inOrder(draftOf(sent, fields, at, state), orderOf(fields))
+function prepareObject(sent: JsonObject, object: ObjectField, at: string, state: PrepareState): Draft {
+  return inOrder(draftOf(sent, object.fields, at, state), storedOrderOf(object))
 }
 
 function draftOf(sent: JsonObject, fields: Fields, at: string, state: PrepareState): Draft {
@@ -178,7 +179,7 @@ function prepareValue(
     case 'simple':
       return prepareSimple(value, field, path, state)
     case 'object':
-      if (isObject(value)) return prepareObject(value, field.fields, path, state)
+      if (isObject(value)) return prepareObject(value, field, path, state)
       break
     case 'array':
       if (isArray(value)) return prepareArray(value, field, path, state)

@@ -47,6 +47,10 @@ export interface ObjectField extends Described {
   readonly fields: Fields
   /** The indexes for text search of the entity; only at the root of documents, and absent where there is none. */
   readonly wordIndexes?: readonly WordIndex[]
+  /** The order in which the collection stores the members, those of other versions too; absent if it is that of the fields. */
+  readonly storedOrder?: readonly string[]
+  /** The order of the fields, in which members are shown; absent if they are stored in it. */
+  readonly shownOrder?: readonly string[]
 }
 
 /** An index of words: a text search names it. */

@@ -2,6 +2,7 @@
 import { type Json, type JsonObject, isArray, isObject } from '../base/json/json.ts'
 import type { Element, Field, ObjectField } from './field.ts'
 import { isOfOtherVersion } from './kind.ts'
+import { shownNames } from './member-order.ts'
 
 export function definedPart(value: Json, field: Field, isHidden?: (field: Field) => boolean): Json {
   if (field.kind === 'array' && isArray(value))
@@ -20,14 +21,14 @@ export function definedElements(values: readonly Json[], element: Element): read
     : values
 }
 
-/** The members of an object that are part of it, each with its name and its field. */
+/** The members of an object that are part of it, each with its name and its field, in the order in which they are shown. */
 export function definedMembers(
   value: JsonObject,
   object: ObjectField,
   isHidden?: (field: Field) => boolean,
 ): [name: string, value: Json, field: Field][] {
   const members: [string, Json, Field][] = []
-  for (const name of Object.keys(value)) {
+  for (const name of shownNames(value, object.shownOrder)) {
     const member = definedMember(value, name, object, isHidden)
     if (member) members.push([name, value[name]!, member])
   }

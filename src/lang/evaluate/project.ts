@@ -8,6 +8,7 @@ import type { Path } from '../../base/path.ts'
 import { spend } from '../../base/work/work.ts'
 import type { Field, Fields, ObjectField } from '../../schema/field.ts'
 import { isOfOtherVersion } from '../../schema/kind.ts'
+import { shownNames } from '../../schema/member-order.ts'
 import { isShown } from '../resolve/joins.ts'
 import type { Seen } from './candidates.ts'
 import { compileQuery } from './match.ts'
@@ -33,7 +34,7 @@ export function compileProjection(projection: Projection<FieldRef>, root: Object
     const start = { seen: { value: document }, depth: 0 }
     const actives = items.map((item): Active => ({ item, matched: 0, start }))
     const walk: Walk = { trail: [document], documentVersion, ...(tracing && { tracing }) }
-    return projectObject(document, root.fields, actives, walk)
+    return projectObject(document, root, actives, walk)
   }
 }
 
@@ -105,13 +106,14 @@ function compileSelection(item: Exclude<ProjectionItem<FieldRef>, { kind: 'field
 
 function projectObject(
   source: JsonObject,
-  fields: Fields | 'free',
+  object: ObjectField | 'free',
   actives: readonly Active[],
   walk: Walk,
 ): JsonObject {
   const result: Record<string, Json> = {}
   walk.tracing?.origins.set(result, source)
-  const names = Object.keys(source)
+  const fields = object === 'free' ? object : object.fields
+  const names = object === 'free' ? Object.keys(source) : shownNames(source, object.shownOrder)
   spend(names.length)
   for (const name of names) {
     const value = source[name]!
@@ -170,7 +172,7 @@ function projectBy(
   walk.trail.push(value)
   const projected = isArray(value)
     ? projectArray(value, elementOf(field), actives, walk)
-    : projectObject(value, fieldsOf(field), actives, walk)
+    : projectObject(value, objectOf(field), actives, walk)
   walk.trail.pop()
   const isNothing = isArray(projected) ? projected.length === 0 : Object.keys(projected).length === 0
   if (!isNothing) return projected
@@ -286,6 +288,11 @@ function elementOf(field: Definition): Definition {
   return field !== 'free' && field.kind === 'array' ? field.element : 'free'
 }
 
+function objectOf(field: Definition): ObjectField | 'free' {
+  return field !== 'free' && field.kind === 'object' ? field : 'free'
+}
+
 function fieldsOf(field: Definition): Fields | 'free' {
-  return field !== 'free' && field.kind === 'object' ? field.fields : 'free'
+  const object = objectOf(field)
+  return object === 'free' ? object : object.fields
 }

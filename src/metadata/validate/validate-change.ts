@@ -18,6 +18,7 @@ import { checkHookCount } from '../documents/hooks.ts'
 import { indexDefinitions } from '../index-definitions.ts'
 import type { SchemaDocument } from '../documents/schema-document.ts'
 import { formsOf, marking } from '../stored-forms.ts'
+import { orderEntries } from '../stored-order.ts'
 
 export interface Proposal {
   readonly info: EntityInfo
@@ -47,7 +48,7 @@ export function validateChange(
       after: referredAfter(future),
       isReplaced: (entity, version) => Boolean(futures.get(entity)?.replaced.has(version)),
     })
-    const definition = definitionOf(future)
+    const definition = definitionOf(future, catalogue.storedIn)
     if (future.isIntroduced) {
       for (const each of future.replaced.values()) checkId(each, future.documents.values())
     }
@@ -89,7 +90,7 @@ function validateFuture(
 
 /** The collection definition for the entity in its present state. */
 export function presentDefinition(entity: Entity): CollectionDefinition {
-  return definitionOf({ info: entity.info, documents: documentsOf(entity), entity })
+  return definitionOf({ info: entity.info, documents: documentsOf(entity) }, entity.storedIn)
 }
 
 type Documents = ReadonlyMap<string, SchemaDocument>
@@ -98,18 +99,24 @@ function documentsOf(entity: Entity | undefined): Documents {
   return new Map([...(entity?.versions ?? [])].map(([version, each]) => [version, each.document()]))
 }
 
-function definitionOf({
-  info,
-  documents,
-  entity,
-}: Pick<Future, 'info' | 'documents' | 'entity'>): CollectionDefinition {
+function definitionOf(
+  { info, documents }: Pick<Future, 'info' | 'documents'>,
+  storedIn: Catalogue['storedIn'],
+): CollectionDefinition {
   const collection = collectionOf(info)
+  const record = storedIn(collection)
   const schemas = [...documents.values()].map((each) => plainSchema(info, each))
   const paths = [
-    ...new Set(schemas.flatMap(({ root }) => [...pathsStored(root.fields), ...formsOf(root.fields)])),
+    ...new Set([
+      ...schemas.flatMap(({ root }) => [...pathsStored(root.fields), ...formsOf(root.fields)]),
+      ...orderEntries(
+        record,
+        schemas.map(({ root }) => root),
+      ),
+    ]),
   ]
   // A field whose stored values may have other forms needs another kind of index.
-  const stored = [...(entity?.storedIn(collection) ?? []), ...paths]
+  const stored = [...record, ...paths]
   const mark = marking(stored)
   const marked = schemas.map((each: Schema) => ({ ...each, root: mark(each.root) }))
   return { collection, indexes: indexDefinitions(info, marked), paths, history: info.history }

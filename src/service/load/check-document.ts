@@ -9,6 +9,7 @@ import { castDocument, prepareDocument } from '../../schema/document.ts'
 import type { FaultBudget } from '../../schema/faults.ts'
 import type { Field } from '../../schema/field.ts'
 import { definedPart } from '../../schema/known.ts'
+import { inStoredOrder } from '../../schema/member-order.ts'
 import type { Schema } from '../../schema/schema.ts'
 import { knownMembers } from './known-members.ts'
 
@@ -42,7 +43,14 @@ export function checkDocument(sent: JsonObject, { schemas, dropsUnknown, maxFaul
   }
   const lost = [...lostPaths(known, document, '')].slice(0, maxFaults)
   if (lost.length > 0) return { kind: 'faulty', faults: lost.map(fitsNowhere) }
-  return { kind: 'valid', document, dropped: unknown }
+  return { kind: 'valid', document: inOrderOf(document, accepted.schema, schemas), dropped: unknown }
+}
+
+/** Each version puts the objects that it defines in order; the one that accepted the document does so last. */
+function inOrderOf(document: JsonObject, accepted: Schema, schemas: readonly Schema[]): JsonObject {
+  if (schemas.length === 1) return document
+  const others = schemas.filter((schema) => schema !== accepted)
+  return [...others, accepted].reduce((each, { root }) => inStoredOrder(each, root) as JsonObject, document)
 }
 
 /** Values of a kind that no version has for their field: each version takes them for those of another one. */

@@ -6,9 +6,16 @@ import { type Json, type JsonObject, isArray, isObject } from '../../base/json/j
 import { memoized } from '../../base/memo.ts'
 import { addViolations, isConstrained } from '../../schema/constraints.ts'
 import { startFaults } from '../../schema/faults.ts'
-import { type Element, type Field, type Fields, isComputed, isMandatory } from '../../schema/field.ts'
+import {
+  type Element,
+  type Field,
+  type Fields,
+  type ObjectField,
+  isComputed,
+  isMandatory,
+} from '../../schema/field.ts'
 import { idFault } from '../../schema/id.ts'
-import { orderOf, rootOrderOf } from '../../schema/member-order.ts'
+import { FIRST_MEMBERS, orderOf, storedOrderOf } from '../../schema/member-order.ts'
 import type { Schema } from '../../schema/schema.ts'
 
 /**
@@ -19,7 +26,7 @@ export function isAsStored({ entity, root }: Schema, document: JsonObject): bool
   return (
     !generatesAnew(root.fields) &&
     document['objectType'] === entity &&
-    hasMembers(document, rootMembers(root.fields)) &&
+    hasMembers(document, members(root)) &&
     idFault(document['_id']) === undefined
   )
 }
@@ -39,15 +46,17 @@ interface Member {
   readonly isNeeded: boolean
 }
 
-const members = memoized((fields: Fields) => orderOf(fields).map((name) => memberOf(name, fields)))
-
-const rootMembers = memoized((fields: Fields) =>
-  rootOrderOf(fields).map((name) => {
-    const member = memberOf(name, fields)
-    // They are given to every document.
-    return name === 'objectType' || name === '_id' ? { ...member, isNeeded: true } : member
-  }),
-)
+const members = memoized((object: ObjectField) => {
+  const own = new Set(orderOf(object))
+  return storedOrderOf(object)
+    .filter((name) => own.has(name))
+    .map((name) => {
+      const member = memberOf(name, object.fields)
+      // They are given to every document.
+      const isGiven = object.path === '' && FIRST_MEMBERS.includes(name)
+      return isGiven ? { ...member, isNeeded: true } : member
+    })
+})
 
 function memberOf(name: string, fields: Fields): Member {
   if (name.endsWith('#')) return { name, isNeeded: true }
@@ -86,7 +95,7 @@ function isSound(value: Json, field: Field): boolean {
       if (field.type.name === 'uid' && value === '') return false
       return !field.constraints.elementIdentity && field.type.cast(value) === value && isAllowed(value, field)
     case 'object':
-      return isObject(value) && hasMembers(value, members(field.fields))
+      return isObject(value) && hasMembers(value, members(field))
     case 'array':
       return isArray(value) && areSound(value, field.element) && isAllowed(value, field)
     case 'reference':

@@ -159,7 +159,7 @@ test('create: the store receives the collection, its indexes and every path', as
     [[true, 'code']],
   )
   const forms = ['$text.code', '$text._id', '$text.objectType']
-  assert.deepEqual(paths, ['code', '_id', 'objectType', ...forms])
+  assert.deepEqual(paths, ['code', '_id', 'objectType', ...forms, '$ordered'])
   assert.equal(registry.schemaOf('item').coversCollection, true)
 })
 
