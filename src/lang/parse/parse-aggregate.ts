@@ -2,6 +2,7 @@
 import { ServiceError } from '../../base/errors.ts'
 import { asBoolean } from '../../base/json/decode.ts'
 import { type Json, type JsonObject, isArray, isObject, pointer } from '../../base/json/json.ts'
+import { isIndex } from '../../base/path.ts'
 import { didYouMean } from '../../base/suggest.ts'
 import { PERIODS, isPeriod, knownTimeZone } from '../../schema/period.ts'
 import {
@@ -69,7 +70,7 @@ function parseKey(key: Json, at: string): GroupKey<Named> {
   }
   const truncate = parseTruncation(key, at)
   return {
-    name: typeof as === 'string' ? as : field,
+    name: typeof as === 'string' ? checkedName(as, pointer(at, 'as')) : field,
     field: { path: field, at: pointer(at, 'field') },
     ...(truncate && { truncate }),
   }
@@ -110,6 +111,7 @@ function parseValues(values: Json): readonly GroupValue<Named>[] {
 
 function parseValue(name: string, value: Json, at: string): GroupValue<Named> {
   if (name === '') throw invalid('a value needs a name', at)
+  checkedName(name, at)
   const [op, ...others] = isObject(value) ? Object.keys(value) : []
   if (!isObject(value) || op === undefined || others.length > 0)
     throw invalid(`a value is ${VALUE_LOOKS_LIKE}`, at)
@@ -124,6 +126,13 @@ function parseValue(name: string, value: Json, at: string): GroupValue<Named> {
   const path = value[op]
   if (typeof path !== 'string') throw invalid(`"${op}" needs the path of a field, such as "amount"`, place)
   return { name, op, field: { path, at: place } }
+}
+
+/** Fields have no such names either. Members of objects with such names would not keep the order of the request. */
+function checkedName(name: string, at: string): string {
+  if (!isIndex(name)) return name
+  const message = `"${name}" cannot be a name in the result: it reads as the index of an array element; write a name such as "n${name.replace(/^[+-]/, '')}"`
+  throw invalid(message, at)
 }
 
 function isFieldAggregate(op: string): op is FieldAggregate {
