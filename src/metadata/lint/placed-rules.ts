@@ -1,5 +1,6 @@
 /** The row rules of a schema, parsed, with their positions. */
 import { DEFAULT_LIMITS } from '../../base/limits.ts'
+import type { Json } from '../../base/json/json.ts'
 import { memoized } from '../../base/memo.ts'
 import { parseQuery } from '../../lang/parse/parse-query.ts'
 import type { Named, Query } from '../../lang/query.ts'
@@ -12,6 +13,8 @@ export interface PlacedRule {
   /** As in `roles` of the subject: `anyone` is represented by callers without a role. */
   readonly role: string
   readonly query: Query<Named>
+  /** The same as written. */
+  readonly where: Json
   readonly list: RoleList
   readonly operation: EntityOperation
   /** The path of the guarded field; absent when the rule guards whole documents. */
@@ -47,11 +50,12 @@ const hasRule = memoized((list: RoleList) => list.some((entry) => typeof entry !
 
 function* rulesOf(
   list: RoleList,
-  { at, ...placed }: Omit<PlacedRule, 'role' | 'query'>,
+  { at, ...placed }: Omit<PlacedRule, 'role' | 'query' | 'where'>,
 ): Generator<PlacedRule> {
   for (const [i, entry] of list.entries()) {
     if (typeof entry === 'string') continue
     const role = entry.role === 'anyone' ? ANYONE_ELSE : entry.role
-    yield { ...placed, role, query: parseQuery(entry.where, '', DEFAULT_LIMITS), at: `${at}/${i}` }
+    const { where } = entry
+    yield { ...placed, role, where, query: parseQuery(where, '', DEFAULT_LIMITS), at: `${at}/${i}` }
   }
 }

@@ -505,7 +505,44 @@ const CASES: readonly [rule: string, entity: Entity, expected: readonly Expected
   [
     'rule-without-index: a hint where every request looks at everything',
     one({ owner: string }, { ...SOUND, find: ['hr', ruled('clerk')] }),
-    [['hint', 'rule-without-index', '/schema/access/find/1/where', '1.0.0', /^no index begins with "owner"/]],
+    [
+      [
+        'hint',
+        'rule-without-index',
+        '/schema/access/find/1/where',
+        '1.0.0',
+        /^no index serves the rule, .* "owner",/,
+      ],
+    ],
+  ],
+  ...(
+    [
+      ['one condition of an $and', { $and: [{ field: 'public', op: '=', rvalue: true }, OWN] }, true],
+      ['each alternative of an $or', { $or: [OWN, { field: 'owner', op: '$in', values: ['all'] }] }, true],
+      ['not each alternative of an $or', { $or: [OWN, { field: 'public', op: '=', rvalue: true }] }, false],
+      ['a range', { field: 'owner', op: '>=', rvalue: '$caller.principal' }, true],
+      ['the beginning of a text', { field: 'owner', regex: '^a' }, true],
+      ['a part of a text', { field: 'owner', regex: 'a' }, false],
+      ['inequality', { ...OWN, op: '!=' }, false],
+      ['a list of others', { field: 'owner', op: '$nin', values: ['a'] }, false],
+      ['negation', { $not: OWN }, false],
+      ['two fields', { field: 'owner', op: '=', rfield: 'name' }, false],
+      ['an inequality beside what is served', { $and: [{ ...OWN, op: '!=' }, OWN] }, true],
+      ['none of a list', { array: 'tags', contains: '$none', values: ['a'] }, false],
+    ] as const
+  ).map(([what, where, isServed]): [string, Entity, readonly Expected[]] => [
+    `rule-without-index: an index and ${what}`,
+    one(
+      { owner: string, name: string, public: { type: 'boolean' }, tags: { type: 'array', items: string } },
+      { ...SOUND, find: ['hr', ruled('clerk', where)] },
+      { indexes: ['owner', 'tags.*'].map((field) => ({ name: field, fields: [{ field }] })) },
+    ),
+    isServed ? [] : UNINDEXED,
+  ]),
+  [
+    'rule-without-index: the rule of a field does not narrow a find',
+    one({ owner: string, name: guarded({ find: ['hr', ruled('clerk')] }) }),
+    [],
   ],
   [
     'rule-without-index: an index into the array that the rule asks about',

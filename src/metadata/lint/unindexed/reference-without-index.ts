@@ -2,11 +2,11 @@
  * A reference is resolved by the fields it compares, from either side. Without an index every document is
  * read.
  */
-import { type FieldPair, type Query, isFieldPair } from '../../lang/query.ts'
-import { scopesInside } from '../../lang/resolve/query-walk.ts'
-import type { FieldRef } from '../../lang/resolve/scope.ts'
-import type { Schema } from '../../schema/schema.ts'
-import type { EntityInfo } from '../documents/entity-info.ts'
+import { type FieldPair, type Query, isFieldPair } from '../../../lang/query.ts'
+import { scopesInside } from '../../../lang/resolve/query-walk.ts'
+import type { FieldRef } from '../../../lang/resolve/scope.ts'
+import type { Schema } from '../../../schema/schema.ts'
+import type { EntityInfo } from '../../documents/entity-info.ts'
 import { servedPaths } from './leading-keys.ts'
 import {
   OUTSIDE,
@@ -15,9 +15,9 @@ import {
   type Sides,
   placedReferences,
   sideOf,
-} from './placed-references.ts'
-import type { Finding } from '../finding.ts'
-import { type Subject, quoted } from './subject.ts'
+} from '../placed-references.ts'
+import type { Finding } from '../../finding.ts'
+import { type Subject, quoted } from '../subject.ts'
 
 export function* referenceWithoutIndex(subject: Subject): Generator<Finding> {
   for (const schema of subject.schemas) {

@@ -1,7 +1,7 @@
 /** The leading keys of indexes: an index finds documents only by its first key. */
-import type { Schema } from '../../schema/schema.ts'
-import type { EntityInfo } from '../documents/entity-info.ts'
-import type { IndexKey } from '../documents/indexes.ts'
+import type { Schema } from '../../../schema/schema.ts'
+import type { EntityInfo } from '../../documents/entity-info.ts'
+import type { IndexKey } from '../../documents/indexes.ts'
 
 /** Whether some index finds documents by a path; identities are indexed as well. */
 export function servedPaths(
