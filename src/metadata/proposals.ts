@@ -201,8 +201,10 @@ export function isUnchanged(entity: Entity, info: EntityInfo, schema: SchemaDocu
   const existing = entity.versions.get(value)?.document()
   if (!existing) return false
   const before = printMetadataDocument(entity.info, existing)
-  if (sameJson(before, printMetadataDocument(info, schema))) return true
-  if (isSnapshot(value)) return false
+  const after = printMetadataDocument(info, schema)
+  // Documents show their members in the order of the fields.
+  if (isSnapshot(value)) return JSON.stringify(before) === JSON.stringify(after)
+  if (sameJson(before, after)) return true
   const problem = `version ${value} of ${info.name} exists with other content; only SNAPSHOT versions can be replaced`
   throw new ServiceError('metadata:DuplicateSchema', problem)
 }
