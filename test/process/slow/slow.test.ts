@@ -34,23 +34,56 @@ after(() => tester[Symbol.asyncDispose]())
 
 /** Looks at every document, and takes its time with each. */
 const SLOW: JsonObject = { field: 's', regex: '(a|b)*(b|a)*7$' }
-const CHANGE = { update: { $set: { i: 0 } } }
+const GROUPS = { groupBy: ['k'], values: { n: { $count: true } } }
+/** What each operation is asked, beside the query. */
+const ASKED = {
+  find: { projection: EVERYTHING },
+  update: { projection: EVERYTHING, update: { $set: { i: 0 } } },
+  delete: { projection: EVERYTHING },
+  aggregate: GROUPS,
+  explain: { projection: EVERYTHING },
+  stream: { projection: EVERYTHING },
+} as const
+type Operation = keyof typeof ASKED
+const OPERATIONS = Object.keys(ASKED) as readonly Operation[]
 const PAGE = { projection: { field: '_id' }, range: [0, 9] }
 
-test('find: the loop keeps turning while a slow question is answered', async () => {
+for (const [operation, body, matches] of [
+  ['find', PAGE, COUNT / 10],
+  ['aggregate', GROUPS, 1],
+  ['explain', PAGE, COUNT / 10],
+  ['explain', GROUPS, 1],
+] as const) {
+  const named = body === GROUPS && operation === 'explain' ? 'explain of an aggregate' : operation
+  test(`${named}: the loop keeps turning while a slow question is answered`, async () => {
+    using watch = watchReaders()
+    let turns = 0
+    let isDone = false
+    const turn = (): void => {
+      turns++
+      if (!isDone) setImmediate(turn)
+    }
+    setImmediate(turn)
+    const response = await tester.service.data[operation](ADMIN, { entity: 't' }, { ...body, query: SLOW })
+    isDone = true
+    assert.equal(response.matchCount, matches, printResponse(response))
+    assert.ok(watch.asked.open > 0, 'a reader thread was asked')
+    assert.ok(turns > 10, `${turns} turns`)
+  })
+}
+
+test('aggregate: over more than a few documents it runs on another thread, without a condition as well', async () => {
   using watch = watchReaders()
-  let turns = 0
-  let isDone = false
-  const turn = (): void => {
-    turns++
-    if (!isDone) setImmediate(turn)
+  await tester.define('few', FIELDS)
+  await tester.store('few', documents().slice(0, 5))
+  for (const entity of ['few', 't']) {
+    const { open } = watch.asked
+    for (const operation of ['aggregate', 'explain'] as const) {
+      const response = await tester.service.data[operation](ADMIN, { entity }, GROUPS)
+      assert.equal(response.matchCount, entity === 't' ? 10 : 5, printResponse(response))
+    }
+    assert.equal(watch.asked.open - open, entity === 't' ? 2 : 0, entity)
   }
-  setImmediate(turn)
-  const response = await tester.find('t', { ...PAGE, query: SLOW })
-  isDone = true
-  assert.equal(response.matchCount, COUNT / 10, printResponse(response))
-  assert.ok(watch.asked.open > 0, 'a reader thread was asked')
-  assert.ok(turns > 10, `${turns} turns`)
 })
 
 test('find: what an index serves is answered here and now', async () => {
@@ -84,14 +117,10 @@ test('find: takes no longer than it may, and the next one is answered', async ()
   assert.equal((await tester.find('t', { ...PAGE, query: SLOW })).matchCount, COUNT / 10)
 })
 
-for (const operation of ['update', 'delete', 'explain', 'stream'] as const) {
+for (const operation of OPERATIONS) {
+  if (operation === 'find') continue
   test(`${operation}: takes no longer than it may, and leaves everything as it was`, async () => {
-    const body = {
-      query: SLOW,
-      projection: EVERYTHING,
-      ...(operation === 'update' && CHANGE),
-      execution: { maxTimeMs: 1 },
-    }
+    const body = { query: SLOW, ...ASKED[operation], execution: { maxTimeMs: 1 } }
     const late = await tester.service.data[operation](ADMIN, { entity: 't' }, body)
     assert.ok('status' in late)
     assert.equal(codeOf(late), 'store-crud:Timeout')
@@ -102,11 +131,11 @@ for (const operation of ['update', 'delete', 'explain', 'stream'] as const) {
   })
 }
 
-for (const operation of ['find', 'update', 'delete', 'explain', 'stream'] as const) {
+for (const operation of OPERATIONS) {
   test(`${operation}: ends when the caller hangs up`, async () => {
     using watch = watchReaders()
     const { signal, abort } = getSignal()
-    const body = { query: SLOW, projection: EVERYTHING, ...(operation === 'update' && CHANGE) }
+    const body = { query: SLOW, ...ASKED[operation] }
     const target = { entity: 't', getSignal: () => signal }
     const running = tester.service.data[operation](ADMIN, target, body)
     await until(() => watch.asked.next > 0)
