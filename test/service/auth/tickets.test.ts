@@ -1,12 +1,17 @@
 /** Tickets: credentials in the address for one minute, one path and GET only. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { createAuthentication } from '../../../src/auth/create.ts'
+import type { JwtSettings } from '../../../src/auth/settings.ts'
 import { addToken, revokeToken } from '../../../src/auth/token-file.ts'
+import type { Json } from '../../../src/base/json/json.ts'
 import { ticketService } from '../../../src/service/tickets.ts'
-import { startTestServer } from '../../support/server.ts'
+import { type Answer, type Ask, startTestServer } from '../../support/server.ts'
+import { ANYONE, failLoudly, metadataDocument } from '../../support/service.ts'
 import { onEveryStore } from '../../support/store-kind.ts'
 import { follow } from '../http/events-follower.ts'
 import { SOON_MS, bearer, eventually, scratch, startAuthServer } from './harness.ts'
+import { AUDIENCE, makeKey, sign, startIssuer } from './issuer.ts'
 
 const PATH = '/documents/secret/1'
 
@@ -131,6 +136,75 @@ test('tickets: they need credentials, and end with them', async () => {
     async () => (await server.ask('GET', `/events?ticket=${json.ticket}`)).status === 401,
     'the ticket of a revoked token is refused',
   )
+})
+
+test('tickets: with a JSON Web Token they have its roles, its name and its claims, and end with it', async () => {
+  const key = await makeKey('first')
+  await using issuer = await startIssuer(key)
+  const jwt: JwtSettings = {
+    issuer: issuer.url,
+    audience: [AUDIENCE],
+    jwksUrl: issuer.jwksUrl,
+    algorithms: ['ES256'],
+    leewaySeconds: 0,
+    rolesClaim: ['roles'],
+    principalClaim: 'sub',
+    cooldownSeconds: 3_600,
+  }
+  const permissions = { 'metadata.insert': ['hr'] }
+  const settings = { jwt, permissions, isOpen: false, hasCertificates: false, origins: [] }
+  await using server = await startTestServer({ auth: await createAuthentication(settings, failLoudly) })
+  const headersOf = async (claims: Readonly<Record<string, unknown>>) =>
+    bearer(await sign(issuer, key, { roles: [], ...claims }))
+  const hr = await headersOf({ roles: ['hr'] })
+  const fields = {
+    owner: { type: 'string' },
+    region: { type: 'string' },
+    pay: { type: 'integer', access: { find: ['hr'] } },
+  }
+  const own = { field: 'owner', op: '=', rvalue: '$caller.principal' }
+  const near = { field: 'region', op: '=', rvalue: '$caller.claims.region' }
+  const find = ['hr', ...[own, near].map((where) => ({ role: 'anyone', where }))]
+  const body = metadataDocument('secret', fields, { schema: { access: { ...ANYONE, find } } })
+  const ask = async (method: string, path: string, body: Json): Promise<Answer> => {
+    const answer = await server.ask(method, path, { body, headers: hr })
+    assert.ok(answer.status < 300, answer.text)
+    return answer
+  }
+  await ask('PUT', '/metadata/secret/1.0.0', body)
+  await ask('PUT', '/data/insert/secret', {
+    data: [
+      { _id: '1', owner: 'ann', region: 'north', pay: 5 },
+      { _id: '2', owner: 'bob', region: 'south', pay: 6 },
+      { _id: '3', owner: 'cy', region: 'south', pay: 7 },
+    ],
+  })
+  const path = '/documents/secret'
+  const ticketOf = async (headers: NonNullable<Ask['headers']>): Promise<string> => {
+    const { status, json, text } = await server.ask('POST', '/auth/ticket', { body: { path }, headers })
+    assert.equal(status, 200, text)
+    return json.ticket
+  }
+  const seen = async (claims: Readonly<Record<string, unknown>>): Promise<Json> => {
+    const ticket = await ticketOf(await headersOf(claims))
+    return (await server.ask('GET', `${path}?fields=_id,pay&ticket=${ticket}`)).json.items
+  }
+  assert.deepEqual(await seen({ roles: ['hr'], sub: 'x' }), [
+    { _id: '1', pay: 5 },
+    { _id: '2', pay: 6 },
+    { _id: '3', pay: 7 },
+  ])
+  assert.deepEqual(await seen({ sub: 'ann' }), [{ _id: '1' }])
+  assert.deepEqual(await seen({ sub: 'ann', region: 'south' }), [{ _id: '1' }, { _id: '2' }, { _id: '3' }])
+  assert.deepEqual(await seen({ sub: 'x' }), [])
+
+  const exp = Math.floor(Date.now() / 1_000) + 4
+  const brief = await ticketOf(await headersOf({ exp, sub: 'ann' }))
+  await eventually(
+    async () => (await server.ask('GET', `${path}?ticket=${brief}`)).status === 401,
+    'the ticket of an expired token is refused',
+  )
+  assert.ok(Date.now() >= exp * 1_000)
 })
 
 test('tickets: a stream that was opened by one receives events', async () => {
