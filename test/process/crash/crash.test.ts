@@ -108,6 +108,7 @@ async function define(port: number): Promise<void> {
     place: { type: 'integer', constraints: { required: true } },
     size: { type: 'integer', constraints: { required: true } },
     text: { type: 'string', constraints: { required: true } },
+    words: { type: 'string', constraints: { required: true } },
     list: { type: 'array', items: { type: 'integer' } },
     number: {
       type: 'integer',
@@ -125,6 +126,7 @@ async function define(port: number): Promise<void> {
       ],
     },
     { name: 'items', unique: false, fields: [{ field: 'list.*', dir: '$asc' }] },
+    { name: 'words', kind: 'text', fields: [{ field: 'words' }] },
   ]
   const body = metadataDocument('entry', fields, { info: { indexes } })
   const answer = await askServer({ port }, 'PUT', '/metadata/entry/1.0.0', { body })
@@ -179,6 +181,7 @@ function documents({ no, size }: Pick<Batch, 'no' | 'size'>): Json {
     place,
     size,
     text: textOf(no, place),
+    words: wordsOf(no, place).join(' '),
     list: [no, place, size],
   }))
 }
@@ -188,12 +191,18 @@ function textOf(no: number, place: number): string {
   return `${no}/${place};`.repeat(1 + ((no * 31 + place * 7) % 200))
 }
 
+/** Words that some documents have, and one that all have. */
+function wordsOf(no: number, place: number): readonly string[] {
+  return [`place${place}`, `tens${Math.floor(no / 10)}`, 'all']
+}
+
 interface Entry {
   readonly _id: string
   readonly batch: number
   readonly place: number
   readonly size: number
   readonly text: string
+  readonly words: string
   readonly list: readonly number[]
   readonly number: number
 }
@@ -233,6 +242,7 @@ function checkWhole(entry: Entry, size: number): void {
     objectType: 'entry',
     size,
     text: textOf(batch, place),
+    words: wordsOf(batch, place).join(' '),
     list: [batch, place, size],
     'list#': 3,
   })
@@ -246,6 +256,24 @@ async function checkIndexes(port: number, entries: readonly Entry[]): Promise<vo
   assert.equal(byBatch.length, entries.filter(({ batch }) => batch === last.batch).length)
   const byItem = await stored(port, `?Q=list.*:${last.batch}`)
   assert.equal(byItem.length, entries.filter(({ list }) => list.includes(last.batch)).length)
+  await checkWords(port, entries)
+}
+
+/** Each word finds the documents that have it. */
+async function checkWords(port: number, entries: readonly Entry[]): Promise<void> {
+  const expected = new Map<string, string[]>()
+  for (const { _id, words } of entries) {
+    for (const word of words.split(' ')) {
+      const having = expected.get(word)
+      if (having) having.push(_id)
+      else expected.set(word, [_id])
+    }
+  }
+  for (const [word, having] of expected) {
+    const found = await stored(port, `?filter=text("${word}")&P=_id:1`)
+    const ids = found.map(({ _id }) => _id)
+    assert.deepEqual(ids, having, `${word} finds ${ids.length} documents of ${having.length}`)
+  }
 }
 
 /** Resolves when the port takes no new connections any more. */
