@@ -118,14 +118,15 @@ const PATH_EXAMPLES: Readonly<Record<string, string>> = {
   eventId: '6b1f0c4e-7a0e-4a53-9f5e-0d2f4a1b8c33',
 }
 
-/** Error codes that any route may respond with. */
+/** Error codes that any route may respond with. Public ones need no caller, but refuse a ticket that is not valid. */
 const COMMON: readonly Code[] = [
   'crud:InvalidRequest',
+  'crud:Unauthenticated',
+  'crud:TooManyRequests',
   'crud:ForeignOrigin',
   'crud:Unavailable',
   'crud:Internal',
 ]
-const WITH_CALLER: readonly Code[] = ['crud:Unauthenticated', 'crud:TooManyRequests']
 const WITH_BODY: readonly Code[] = ['crud:BodyTooLarge', 'crud:UnsupportedMediaType', 'crud:LimitExceeded']
 /** Also without a body, for requests of web pages from another origin. */
 const OF_POST: readonly Code[] = ['crud:UnsupportedMediaType']
@@ -268,7 +269,6 @@ function failures(route: Route): JsonObject {
   const shape = isData ? 'DataResponse' : 'Error'
   const codes = new Set([
     ...COMMON,
-    ...(route.access === 'public' ? [] : WITH_CALLER),
     ...(route.body ? WITH_BODY : []),
     ...(route.method === 'POST' ? OF_POST : []),
     ...(isWrite(route) && route.refusesKey === undefined ? OF_WRITES : []),

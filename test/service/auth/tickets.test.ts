@@ -107,6 +107,15 @@ test('tickets: a path may be percent-encoded in another way, but an encoded slas
     assert.equal(await at(issued, used), 401, `${issued} ${used}`)
 })
 
+test('tickets: one that is not valid is refused on public routes, too', async () => {
+  await using server = await startTestServer()
+  for (const path of ['/', '/health', '/ready', '/version', '/openapi.json']) {
+    assert.equal((await server.ask('GET', path)).status, 200, path)
+    const { status, json } = await server.ask('GET', `${path}?ticket=t1.AAAA`)
+    assert.deepEqual([status, json.errorCode], [401, 'crud:Unauthenticated'], path)
+  }
+})
+
 test('tickets: they count for a minute, in every process with the same secret', () => {
   let time = Date.UTC(2026, 0, 1)
   const now = (): Date => new Date(time)
