@@ -10,7 +10,43 @@ export interface Request {
   readonly body?: Json
 }
 
-const ROLES = { 'Smalt-Roles': 'hr, boss, admin' }
+export const ROLES = { 'Smalt-Roles': 'hr, boss, admin' }
+
+/** What a request may repeat of an earlier answer. */
+export interface Issued {
+  /** The `next` of a page of `PAGED`. */
+  readonly cursor: string
+  /** The `next` of a page of `/documents/country?${PAGED_LIST}`. */
+  readonly listCursor: string
+  /** For `/documents/country`. */
+  readonly ticket: string
+}
+
+export const PAGED = { projection: EVERYTHING, sort: [{ population: '$desc' }, { name: '$asc' }] }
+export const PAGED_LIST = 'sort=-population&size=1'
+
+/** With what an answer issued, as clients send it back. */
+export function requestsWith(issued: Issued): readonly Request[] {
+  const { cursor, listCursor, ticket } = issued
+  const simple = '/data/find/country?S=population:d,name:a'
+  return [
+    ...REQUESTS,
+    ...data('POST', 'find', [{ ...PAGED, page: { size: 1, after: cursor, count: true } }]),
+    ...data('POST', 'explain', [{ ...PAGED, page: { size: 2, after: cursor } }]),
+    ...[
+      `${simple}&P=*:1r&size=1&after=${cursor}`,
+      `${simple}&size=2&after=${cursor}&count=true`,
+      `/documents/country?${PAGED_LIST}&after=${listCursor}`,
+    ].map((path): Request => ({ method: 'GET', path, headers: ROLES })),
+    // the ticket stands for the roles
+    { method: 'GET', path: `/documents/country?${PAGED_LIST}&ticket=${ticket}`, headers: {} },
+    {
+      method: 'GET',
+      path: `/documents/country?ticket=${ticket}&after=${listCursor}&sort=-population`,
+      headers: {},
+    },
+  ]
+}
 
 export const REQUESTS: readonly Request[] = [
   ...data('POST', 'find', [
