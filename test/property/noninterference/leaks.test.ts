@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import type { Caller } from '../../../src/access/caller.ts'
 import { type Json, member } from '../../../src/base/json/json.ts'
 import type { DataResponse } from '../../../src/service/response.ts'
-import type { DataService, Service } from '../../../src/service/service.ts'
+import type { DataService, DocumentService, Service } from '../../../src/service/service.ts'
 import { SEED } from '../../support/seed.ts'
 import { documentsOf } from '../../support/service.ts'
 import type { Kind } from './make-requests.ts'
@@ -20,6 +20,21 @@ function boss(caller: Caller): Caller {
 /** A service that does part of what it does otherwise. */
 function leaking(leak: (data: DataService) => Partial<DataService>): Wrap {
   return (service): Service => ({ ...service, data: { ...service.data, ...leak(service.data) } })
+}
+
+function leakingDocuments(leak: (documents: DocumentService) => Partial<DocumentService>): Wrap {
+  return (service): Service => ({
+    ...service,
+    documents: { ...service.documents, ...leak(service.documents) },
+  })
+}
+
+function searches(body: Json | undefined): boolean {
+  return /"text":|text\(/.test(JSON.stringify(body ?? null))
+}
+
+function isFurther(body: Json | undefined): boolean {
+  return member(member(body, 'page'), 'after') !== undefined
 }
 
 /** Refused, as it should be, but with the number of documents that would have matched. */
@@ -153,6 +168,67 @@ const LEAKS: readonly (readonly [rule: string, kinds: readonly Kind[], wrap: Wra
     'an aggregate of all',
     ['aggregate'],
     leaking((data) => ({ aggregate: (caller, ...rest) => data.aggregate(boss(caller), ...rest) })),
+  ],
+  [
+    'a text search that finds all',
+    ['find'],
+    leaking((data) => ({
+      find: (caller, target, body) => data.find(searches(body) ? boss(caller) : caller, target, body),
+    })),
+  ],
+  [
+    'a further page that shows all',
+    ['find'],
+    leaking((data) => ({
+      find: (caller, target, body) => data.find(isFurther(body) ? boss(caller) : caller, target, body),
+    })),
+  ],
+  [
+    'a further page by parameters that shows all',
+    ['simpleFind'],
+    leaking((data) => ({
+      simpleFind: (caller, target, parameters) =>
+        data.simpleFind(parameters.has('after') ? boss(caller) : caller, target, parameters),
+    })),
+  ],
+  [
+    'a list of documents that shows all',
+    ['plainList'],
+    leakingDocuments((documents) => ({
+      list: (caller, ...rest) => documents.list(boss(caller), ...rest),
+    })),
+  ],
+  [
+    'a further page of a list of documents that shows all',
+    ['plainList'],
+    leakingDocuments((documents) => ({
+      list: (caller, target, options) =>
+        documents.list(options.parameters.has('after') ? boss(caller) : caller, target, options),
+    })),
+  ],
+  [
+    'a document that shows all',
+    ['plainOne'],
+    leakingDocuments((documents) => ({ get: (caller, ...rest) => documents.get(boss(caller), ...rest) })),
+  ],
+  [
+    'a merge patch that sees all',
+    ['plainOne'],
+    leakingDocuments((documents) => ({ patch: (caller, ...rest) => documents.patch(boss(caller), ...rest) })),
+  ],
+  [
+    'a ticket that stands for every role',
+    ['simpleFind', 'plainOne', 'plainList'],
+    (service): Service => ({
+      ...service,
+      tickets: {
+        ...service.tickets,
+        open: (...asked) => {
+          const credentials = service.tickets.open(...asked)
+          return credentials && { ...credentials, 'Smalt-Roles': ROLES.join() }
+        },
+      },
+    }),
   ],
 ]
 

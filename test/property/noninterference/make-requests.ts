@@ -29,7 +29,8 @@ export function makeRequestFor(
   const asked = of(world.entity, make(chance, subject))
   // whoever has fewer roles may read no more
   const roles = chance.happens(88) ? world.roles : world.roles.filter(() => chance.happens(50))
-  return { ...asked, roles }
+  const byTicket = asked.method === 'GET' && chance.happens(15)
+  return { ...asked, roles, ...(byTicket && { byTicket }) }
 }
 
 const RARE_EVERY = 10

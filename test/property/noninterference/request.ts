@@ -9,6 +9,8 @@ export interface Request {
   readonly body?: Json
   readonly roles: readonly string[]
   readonly headers?: Readonly<Record<string, string>>
+  /** Whether a ticket in the address stands for the roles and the name of the caller. */
+  readonly byTicket?: true
 }
 
 /** The n-th number of an event, as each side returned it; there may be fewer. */

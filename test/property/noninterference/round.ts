@@ -86,7 +86,8 @@ function report({ scene, requests, a, b }: Difference): string {
     `roles ${JSON.stringify(scene.world.roles)}`,
     ...[scene, ...scene.others].flatMap(printPopulation),
     ...requests.map(
-      ({ method, path, body, roles }) => `${roles.join()} ${method} ${path} ${JSON.stringify(body ?? null)}`,
+      ({ method, path, body, roles, byTicket }) =>
+        `${roles.join()} ${method} ${path} ${JSON.stringify(body ?? null)}${byTicket ? ' by ticket' : ''}`,
     ),
     `A answers ${a}`,
     `B answers ${b}`,

@@ -95,46 +95,80 @@ async function openHalf(side: Side, { entity, held, searches }: Filling): Promis
   return async (request) => {
     const { method, path, body, roles, headers } = request
     if (request.route === 'events' && storeKind() === 'postgres') await untilNumbered(side)
-    const ask = (sent: Json | undefined, by: readonly string[]): Promise<Answer> =>
-      side.ask(method, addressed(path, entity, mask), {
-        roles: by,
+    const ask = (sent: Sent, by: readonly string[]): Promise<Answer> =>
+      side.ask(sent.method ?? method, addressed(sent.path, entity, mask), {
+        ...(sent.ticket === undefined && { roles: by }),
         headers: {
           'X-Request-Id': 'same',
-          'Smalt-Principal': PRINCIPAL,
+          ...(sent.ticket === undefined && { 'Smalt-Principal': PRINCIPAL }),
           ...filledHeaders(headers, entity, mask),
         },
-        ...(sent !== undefined && { body: filledIn(JSON.stringify(sent), entity, mask) }),
+        ...(sent.body !== undefined && { body: filledIn(JSON.stringify(sent.body), entity, mask) }),
       })
-    const answer = await ask(body, roles)
-    const pages =
-      isObject(body) && isObject(body['page']) ? await furtherPages(answer, body, { ask, roles }) : []
-    return { text: mask.cover([answer, ...pages].map(printAnswer).join('\n')), status: answer.status }
+    const first = { path, ...(body !== undefined && { body }) }
+    const answers = request.byTicket ? await redeem(first, { ask, roles }) : [await ask(first, roles)]
+    const after = paged(method, first)
+    const pages = after ? await furtherPages(answers.at(-1)!, { first, after, ask, roles }) : []
+    const text = mask.cover([...answers, ...pages].map(printAnswer).join('\n'))
+    return { text, status: answers.at(-1)!.status }
   }
 }
 
+interface Sent {
+  readonly path: string
+  readonly body?: Json
+  /** That of the request when absent. */
+  readonly method?: string
+  /** Is in the path, and the request has no other credentials. */
+  readonly ticket?: string
+}
+
 interface Asking {
-  readonly ask: (body: Json, roles: readonly string[]) => Promise<Answer>
+  readonly ask: (sent: Sent, roles: readonly string[]) => Promise<Answer>
   readonly roles: readonly string[]
+}
+
+/** Asks for a ticket, and then with it. */
+async function redeem(sent: Sent, { ask, roles }: Asking): Promise<readonly Answer[]> {
+  const [path] = sent.path.split('?')
+  const issued = await ask({ method: 'POST', path: '/auth/ticket', body: { path: path! } }, roles)
+  const ticket = /"ticket":"(t1\.[\w-]+)"/.exec(issued.text)?.[1]
+  if (ticket === undefined) return [issued]
+  return [issued, await ask({ ...sent, path: withParameter(sent.path, 'ticket', ticket), ticket }, roles)]
+}
+
+/** The same request for the page after a cursor; undefined if it asks for no page. */
+function paged(method: string, sent: Sent): ((cursor: string) => Sent) | undefined {
+  const { path, body } = sent
+  if (method === 'GET' && /[?&]size=/.test(path))
+    return (cursor) => ({ ...sent, path: withParameter(path, 'after', cursor) })
+  const page = isObject(body) ? body['page'] : undefined
+  if (!isObject(page)) return undefined
+  return (cursor) => ({ ...sent, body: { ...(body as JsonObject), page: { ...page, after: cursor } } })
+}
+
+function withParameter(path: string, name: string, value: string): string {
+  return `${path}${path.includes('?') ? '&' : '?'}${name}=${value}`
+}
+
+interface Following extends Asking {
+  readonly first: Sent
+  readonly after: (cursor: string) => Sent
 }
 
 /** The next two pages of a find, and the page after a cursor that a caller with every role took. */
 async function furtherPages(
-  first: Answer,
-  body: JsonObject,
-  { ask, roles }: Asking,
+  answer: Answer,
+  { first, after, ask, roles }: Following,
 ): Promise<readonly Answer[]> {
-  const after = (cursor: string): Json => ({
-    ...body,
-    page: { ...(body['page'] as JsonObject), after: cursor },
-  })
   const pages: Answer[] = []
-  let next = cursorIn(first)
+  let next = cursorIn(answer)
   while (next !== undefined && pages.length < 2) {
     const page = await ask(after(next), roles)
     pages.push(page)
     next = cursorIn(page)
   }
-  const foreign = cursorIn(await ask(body, [...ROLES, 'admin']))
+  const foreign = cursorIn(await ask(first, [...ROLES, 'admin']))
   return [...pages, await ask(after(foreign ?? 'none'), roles)]
 }
 
