@@ -38,6 +38,8 @@ test(
     const chance = chanceFrom(SEED)
     const batches: Batch[] = []
     let running = await start(data)
+    // a process that goes on would keep this one from ending after a failure
+    t.after(() => running.child.kill('SIGKILL'))
     await define(running.port)
     for (let round = 0; round < ROUNDS; round++) {
       await writeUntilKilled(running, batches, chance)
