@@ -2,7 +2,7 @@
 import { type Json, type JsonObject, isArray, isNumber, numberText } from '../../base/json/json.ts'
 import { spend } from '../../base/work/work.ts'
 import { asCompared } from '../../schema/kind.ts'
-import { periodStart } from '../../schema/period.ts'
+import { periodStart } from '../../schema/periods/period.ts'
 import { type Group, type GroupKey, type GroupValue, type Groups, doubleResult } from '../aggregate.ts'
 import type { Link, ResolvedAggregation, RowField } from '../resolve/resolve-aggregate.ts'
 import { type Accumulator, accumulator } from './accumulators.ts'

@@ -4,7 +4,7 @@ import { asBoolean } from '../../base/json/decode.ts'
 import { type Json, type JsonObject, isArray, isObject, pointer } from '../../base/json/json.ts'
 import { isIndex } from '../../base/path.ts'
 import { didYouMean } from '../../base/suggest.ts'
-import { PERIODS, isPeriod, knownTimeZone } from '../../schema/period.ts'
+import { PERIODS, isPeriod, knownTimeZone } from '../../schema/periods/period.ts'
 import {
   type Aggregation,
   FIELD_AGGREGATES,

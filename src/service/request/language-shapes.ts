@@ -5,7 +5,7 @@
  */
 import { type Shape, Type } from '../../base/json/shape.ts'
 import { FIELD_AGGREGATES } from '../../lang/aggregate.ts'
-import { PERIODS } from '../../schema/period.ts'
+import { PERIODS } from '../../schema/periods/period.ts'
 import { COMPARE_SPELLINGS, LIST_SPELLINGS } from '../../lang/parse/parse-query.ts'
 import { component, count, flag, listed, refusing, text } from './shape-parts.ts'
 

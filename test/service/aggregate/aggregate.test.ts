@@ -13,7 +13,7 @@ import {
   metadataDocument,
   openTestService,
 } from '../../support/service.ts'
-import { onEveryStore } from '../../support/store-kind.ts'
+import { onEveryStore, storeKind } from '../../support/store-kind.ts'
 import { CASES, DOCUMENTS, FIELDS, REFUSALS } from './cases.ts'
 
 const schema = compiledSchema('sale', FIELDS)
@@ -32,7 +32,7 @@ onEveryStore(() => {
   })
   after(() => tester[Symbol.asyncDispose]())
 
-  for (const { name, request, processed, matchCount = processed.length } of CASES) {
+  for (const { name, request, processed, matchCount = processed.length, residualOn = [] } of CASES) {
     void test(`aggregate: ${name}`, async () => {
       const body = jsonObject(request)
       const response = await tester.service.data.aggregate(ADMIN, { entity: 'sale' }, body)
@@ -43,6 +43,8 @@ onEveryStore(() => {
       const explained = await tester.service.data.explain(ADMIN, { entity: 'sale' }, body)
       assert.deepEqual(explained.errors, undefined)
       assert.equal(explained.matchCount, matchCount)
+      const { residual = false } = jsonObject(explained.processed![0]!)
+      assert.equal(residual, residualOn.includes(storeKind()))
     })
   }
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { printDate } from '../../../src/schema/date.ts'
-import { PERIODS, type Period, knownTimeZone, periodStart } from '../../../src/schema/period.ts'
+import { PERIODS, type Period, knownTimeZone, periodStart } from '../../../src/schema/periods/period.ts'
 import { chanceFrom } from '../../support/seeded.ts'
 import { SEED } from '../../support/seed.ts'
 

@@ -1,18 +1,25 @@
 /** PostgreSQL's part of aggregations: `numeric` is exact, and functions of ours round and convert. */
-import { createHash } from 'node:crypto'
 import type { FieldAggregate, Truncation } from '../../../lang/aggregate.ts'
 import { keepsScale } from '../../../lang/aggregate.ts'
-import type { Period } from '../../../schema/period.ts'
+import { type Fragment, raw, sql } from '../fragment.ts'
 import type { AggregateDialect, Column, RowValue } from './aggregate.ts'
-import { type Fragment, literal, raw, sql } from '../fragment.ts'
+import { type OwnFunction, ownFunction } from './own-function.ts'
+import { PERIOD_FUNCTIONS, beginningInZone, periodInUtc, periodInZone } from './postgres-period.ts'
 
-/**
- * `isWhole` groups by whole texts. Otherwise texts are grouped by their columns, which contain only the beginning of a
- * long one: an index then has everything, and no document is read.
- */
-export function postgresAggregates(isWhole: boolean): AggregateDialect {
+export interface PostgresGrouping {
+  /**
+   * Whether texts are grouped as a whole. Otherwise they are grouped by their columns, which contain only the beginning of
+   * a long one: an index then has everything, and no document is read.
+   */
+  readonly isWhole: boolean
+  /** The name of the common table expression with the table of a time zone. */
+  readonly zone: (timeZone: string) => string
+}
+
+export function postgresAggregates(grouping: PostgresGrouping): AggregateDialect {
   return {
-    key: (value, truncate) => keyColumn(value, { truncate, isWhole }),
+    key: (value, truncate) =>
+      truncate ? periodColumn(value, truncate, grouping) : keyColumn(value, grouping),
     aggregate: (op, value) => aggregateColumn(op, value),
     // A common table expression may have to be joined to itself, so the rows are selected in a sub-select.
     joined({ from, where, inner }) {
@@ -26,13 +33,19 @@ export function postgresAggregates(isWhole: boolean): AggregateDialect {
   }
 }
 
-interface Keying {
-  readonly truncate: Truncation | undefined
-  readonly isWhole: boolean
+/** Groups are numbers, and only the instants of groups are printed. No two periods of a zone begin at the same instant. */
+function periodColumn(
+  { read }: RowValue,
+  { period, timeZone }: Truncation,
+  { zone }: PostgresGrouping,
+): Column {
+  if (timeZone === undefined) return { select: periodInUtc(read, period), compared: text }
+  const inZone = { period, zone: zone(timeZone) }
+  const shown = (column: string): string => beginningInZone(column, inZone)
+  return { select: periodInZone(read, inZone), shown, compared: (column) => text(shown(column)) }
 }
 
-function keyColumn(value: RowValue, { truncate, isWhole }: Keying): Column {
-  if (truncate) return { select: truncated(value.read, truncate), compared: text }
+function keyColumn(value: RowValue, { isWhole }: PostgresGrouping): Column {
   const { beginning } = value.read
   if (beginning && !isWhole) {
     const isCut = (column: string): string => `char_length(${column}) > ${beginning.length}`
@@ -107,61 +120,6 @@ function exactly(read: Fragment): Fragment {
   return sql`${raw(FUNCTIONS.exactly.name)}(${read})`
 }
 
-/** In UTC; other time zones are those of Node.js, which may have other rules than the database. */
-function truncated(date: Fragment, { period }: Truncation): Fragment {
-  const isDate = sql`${date} ~ ${literal(DATE)}`
-  return sql`(case when ${isDate} then ${beginning(date, period)} end)`
-}
-
-/** As `isStoredDate`. */
-const DATE = String.raw`^\d{4}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])T\d\d:\d\d:\d\d\.\d{3}\+0000$`
-const FIRST_DAY = '00000101T00:00:00.000+0000'
-const FIRST_MONDAY = '00000103'
-
-function beginning(date: Fragment, period: Period): Fragment {
-  if (period === 'week') return beginningOfWeek(date)
-  const kept = KEPT[period]
-  return sql`(substr(${date}, 1, ${raw(String(kept))}) || ${literal(FIRST_DAY.slice(kept))}) collate "C"`
-}
-
-/** How much of a date belongs to the name of its period. */
-const KEPT: Readonly<Record<Exclude<Period, 'week'>, number>> = {
-  year: 4,
-  month: 6,
-  day: 8,
-  hour: 11,
-  minute: 14,
-}
-
-/** Computed 400 years later, when the calendar repeats, because the database has no year 0. */
-function beginningOfWeek(date: Fragment): Fragment {
-  const part = (from: number, length: number): Fragment =>
-    sql`substr(${date}, ${raw(`${from}, ${length}`)})::int`
-  const day = sql`(make_date(${part(1, 4)} + 400, ${part(5, 2)}, 1) + ${part(7, 2)} - 1)`
-  const monday = sql`date_trunc('week', ${day}::timestamp)`
-  const printed = sql`lpad((extract(year from ${monday})::int - 400)::text, 4, '0') || to_char(${monday}, 'MMDD')`
-  return sql`(case when ${date} < ${literal(FIRST_MONDAY)} then ${literal(FIRST_DAY)} else ${printed} || ${literal(FIRST_DAY.slice(8))} end) collate "C"`
-}
-
-export interface OwnFunction {
-  /** Contains a digest of its definition: an existing function never changes. */
-  readonly name: string
-  /** SQL that creates it in `schema`, a quoted identifier. */
-  readonly create: (schema: string) => string
-}
-
-function ownFunction(purpose: string, signature: string, body: string): OwnFunction {
-  const name = `smalt_${purpose}_${createHash('sha256')
-    .update(signature + body)
-    .digest('hex')
-    .slice(0, 8)}`
-  return {
-    name,
-    create: (schema) =>
-      `create or replace function ${schema}.${name}${signature} language plpgsql immutable strict parallel safe as $$${body}$$`,
-  }
-}
-
 /** Sums from this number on are nearer to infinity than to the largest double. */
 const TOO_LARGE = 2n ** 1024n - 2n ** 970n
 /** Half of the smallest double, rounded up: numbers up to it are nearer to 0. */
@@ -232,5 +190,5 @@ end`,
 }
 
 export function aggregateFunctions(): readonly OwnFunction[] {
-  return Object.values(FUNCTIONS)
+  return [...Object.values(FUNCTIONS), ...PERIOD_FUNCTIONS]
 }

@@ -3,7 +3,7 @@ import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import { parseDecimal } from '../../../base/decimal.ts'
 import { createDoubleSum } from '../../../base/double-sum.ts'
 import { averageOf, createExactExtreme, createExactSum } from '../../../base/exact-aggregate.ts'
-import { type Period, type PeriodStart, periodStart } from '../../../schema/period.ts'
+import { type Period, type PeriodStart, periodStart } from '../../../schema/periods/period.ts'
 
 export function addAggregateFunctions(database: DatabaseSync): void {
   addAggregate(database, 'smalt_sum', createExactSum, (sum) => (sum.count() === 0 ? null : sum.total()))

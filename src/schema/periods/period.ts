@@ -1,5 +1,7 @@
 /** Periods of dates: the instant at which the year, month, week, day, hour or minute of a stored date begins. */
 
+import { type OffsetAt, changeBetween, offsetsIn } from './zone-offsets.ts'
+
 export const PERIODS = ['year', 'month', 'week', 'day', 'hour', 'minute'] as const
 export type Period = (typeof PERIODS)[number]
 
@@ -51,9 +53,6 @@ export function isStoredDate(text: string): boolean {
 
 const STORED = /^\d{4}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])T\d\d:\d\d:\d\d\.\d{3}\+0000$/
 
-/** Milliseconds to add to an instant for the local time. */
-type OffsetAt = (instant: number) => number
-
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
@@ -86,7 +85,7 @@ function firstDay(day: number, period: 'year' | 'month' | 'week' | 'day'): numbe
  * The first instant with at least this local time. A clock that is set back shows it twice; one that is set forward may
  * skip it, and the period then begins with the change.
  */
-function instantOf(local: number, offsetAt: OffsetAt): number {
+export function instantOf(local: number, offsetAt: OffsetAt): number {
   const before = local - offsetAt(local - DAY)
   const after = local - offsetAt(local + DAY)
   if (before === after) return before
@@ -95,83 +94,6 @@ function instantOf(local: number, offsetAt: OffsetAt): number {
   return shown.length > 0
     ? Math.min(...shown)
     : changeBetween(Math.min(before, after), Math.max(before, after), offsetAt)
-}
-
-/** The instant of the change of the offset, by bisection. */
-function changeBetween(low: number, high: number, offsetAt: OffsetAt): number {
-  const offset = offsetAt(low)
-  let [from, to] = [low, high]
-  while (to - from > 1) {
-    const middle = Math.floor((from + to) / 2)
-    if (offsetAt(middle) === offset) from = middle
-    else to = middle
-  }
-  return to
-}
-
-const MAX_KNOWN_DAYS = 20_000
-
-/** The offset at the beginning of a day, and the instant during the day at which it changes, if it does. */
-interface DayOfOffsets {
-  readonly first: number
-  readonly last: number
-  readonly change: number
-}
-
-function offsetsIn(timeZone: string): OffsetAt {
-  const known = zones.get(timeZone)
-  if (known) return known
-  if (zones.size >= MAX_KNOWN_ZONES) zones.clear()
-  const made = createOffsets(timeZone)
-  zones.set(timeZone, made)
-  return made
-}
-
-/** The offsets that were computed, by time zone. */
-const zones = new Map<string, OffsetAt>()
-const MAX_KNOWN_ZONES = 50
-
-/** Formatting is slow, so the offsets of a day in UTC are computed once. No zone changes its offset twice on one day. */
-function createOffsets(timeZone: string): OffsetAt {
-  const format = new Intl.DateTimeFormat('en-US', {
-    timeZone,
-    calendar: 'gregory',
-    hourCycle: 'h23',
-    era: 'short',
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-    second: 'numeric',
-  })
-  const exactOffset: OffsetAt = (instant) => {
-    const part: Record<string, string> = {}
-    for (const { type, value } of format.formatToParts(instant)) part[type] = value
-    const year = part['era']!.startsWith('B') ? 1 - Number(part['year']) : Number(part['year'])
-    const day = dayOf(year, Number(part['month']), Number(part['day']))
-    const time = (Number(part['hour']) * 60 + Number(part['minute'])) * 60 + Number(part['second'])
-    return day * DAY + time * SECOND - floorTo(instant, SECOND)
-  }
-  const known = new Map<number, DayOfOffsets>()
-  const offsetsOn = (day: number): DayOfOffsets => {
-    const [begins, ends] = [day * DAY, (day + 1) * DAY]
-    const first = known.get(day - 1)?.last ?? exactOffset(begins)
-    const last = exactOffset(ends)
-    const offsets = {
-      first,
-      last,
-      change: first === last ? Infinity : changeBetween(begins, ends, exactOffset),
-    }
-    if (known.size >= MAX_KNOWN_DAYS) known.clear()
-    known.set(day, offsets)
-    return offsets
-  }
-  return (instant) => {
-    const day = Math.floor(instant / DAY)
-    const { first, last, change } = known.get(day) ?? offsetsOn(day)
-    return instant < change ? first : last
-  }
 }
 
 function millisecondsOf(date: string): number {
@@ -192,7 +114,7 @@ function printInstant(instant: number): string {
 }
 
 /** The days from 1970-01-01 to a date of the Gregorian calendar, whose cycle of 400 years has 146097 days. */
-function dayOf(year: number, month: number, day: number): number {
+export function dayOf(year: number, month: number, day: number): number {
   const y = month <= 2 ? year - 1 : year
   const cycle = Math.floor(y / 400)
   const yearOfCycle = y - cycle * 400
