@@ -4,7 +4,7 @@
  */
 import { parseDecimal } from '../base/decimal.ts'
 import { ServiceError } from '../base/errors.ts'
-import { type Json, isNumber, numberText } from '../base/json/json.ts'
+import { type Json, type JsonNumber, isNumber, numberText } from '../base/json/json.ts'
 import { numberFrom } from '../base/json/parse-trusted.ts'
 import type { Period } from '../schema/periods/period.ts'
 import { TYPES, type TypeName } from '../schema/types.ts'
@@ -78,7 +78,7 @@ function withExponent(text: string): string {
 }
 
 /** A double of a group. JSON has no infinity; a number beyond all doubles stands for it. */
-export function doubleResult(value: number): Json {
+export function doubleResult(value: number): JsonNumber {
   return Number.isFinite(value) ? value : JSON.rawJSON(value > 0 ? '1e1999' : '-1e1999')
 }
 

@@ -6,7 +6,6 @@ import { parseTrusted } from '../../base/json/parse-trusted.ts'
 import { during, spend } from '../../base/work/work.ts'
 import type { Group } from '../../lang/aggregate.ts'
 import { compileAggregation, pageOf } from '../../lang/evaluate/aggregate.ts'
-import { isFieldPair, nodesOf } from '../../lang/query.ts'
 import { type AggregatePlan, lastGroupOf } from '../../plan/aggregate.ts'
 import type { ReadPlan } from '../../plan/plan.ts'
 import type { BeginGroups, Explanation, Found, OnGroup } from '../../store/store.ts'
@@ -63,9 +62,8 @@ function isPushable(plan: AggregatePlan, { read, isMatch }: RemoteJoins, { deps,
   return !isMatch && (!read.query || store.answers(read.query)) && store.canAggregate(plan)
 }
 
-/** Members of a result have no common form in which the SQL of all engines could compare them with each other. */
 function hasPushableHaving({ aggregation: { having } }: AggregatePlan, { deps, schema }: Reading): boolean {
-  return !having || (deps.storeOf(schema).answers(having) && !nodesOf(having).some(isFieldPair))
+  return !having || deps.storeOf(schema).answers(having)
 }
 
 function pushedPlan(plan: AggregatePlan, { read }: RemoteJoins): AggregatePlan {

@@ -37,6 +37,8 @@ export interface Translation extends Rows {
   readonly isAlone?: boolean
   /** The names of values of other documents that the statement has computed beside the rows, by sort field. */
   readonly joinedValues?: ReadonlyMap<FieldRef, Fragment>
+  /** How a simple value is read to be compared with another field; absent where both are read from JSON. */
+  readonly paired?: (field: FieldRef, other: FieldRef) => Fragment
   /** Whether a loop over nested arrays is one subselect: a cluster accepts none inside of another. */
   readonly isFlat?: boolean
 }

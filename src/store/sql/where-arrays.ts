@@ -39,6 +39,8 @@ export function compareFields(
   if (isNegative(op)) return not(compareFields({ ...query, op: NEGATED_OP[op] }, translation))
   const type = commonReadAs(typeOf(query.field.field), typeOf(query.rfield.field))
   const holds = comparison(op, translation)
+  const { paired } = translation
+  if (paired) return holds(paired(query.field, query.rfield), paired(query.rfield, query.field))
   const [leftIsArray, rightIsArray] = [
     query.field.field.kind === 'array',
     query.rfield.field.kind === 'array',

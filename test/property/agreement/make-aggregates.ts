@@ -258,6 +258,13 @@ const PATHS = TYPES.map(({ document, element, inner, number }): Paths => {
 
 const NUMBERS: ReadonlySet<Simple> = new Set(['integer', 'double', 'biginteger', 'bigdecimal'])
 
+const OPERATORS = ['=', '!=', '<', '<=', '>', '>=']
+
+/** Values of one family can be compared with each other. */
+function familyOf(type: Simple | 'count'): string {
+  return type === 'count' || NUMBERS.has(type) ? 'number' : type
+}
+
 /** A request to one of the versions. */
 export function makeAggregate(chance: Chance, version: number): JsonObject {
   const { document, chains } = PATHS[version]!
@@ -289,10 +296,14 @@ export function makeAggregate(chance: Chance, version: number): JsonObject {
   )
   const condition = (): Json => {
     const { name, type } = chance.pick(names)
-    if (chance.happens(8)) return { field: name, op: chance.pick(['=', '<']), rfield: name }
+    if (chance.happens(30)) {
+      const comparable = names.filter((other) => familyOf(other.type) === familyOf(type))
+      const other = chance.pick(chance.happens(95) ? comparable : names)
+      return { field: name, op: chance.pick(OPERATORS), rfield: other.name }
+    }
     if (chance.happens(15)) return { field: name, op: chance.pick(['=', '!=']), rvalue: null }
     const value = type === 'count' ? chance.int(5) : pick(chance, type)
-    return { field: name, op: chance.pick(['=', '!=', '<', '<=', '>', '>=']), rvalue: value }
+    return { field: name, op: chance.pick(OPERATORS), rvalue: value }
   }
   const isEmpty = names.length === 0
   return {

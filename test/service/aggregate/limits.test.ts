@@ -64,7 +64,7 @@ onEveryStore(() => {
       assert.equal(json.processed.length, GROUPS - 1)
       assert.equal(json.matchCount, GROUPS - 1)
     })
-    await t.test('groups that are compared with each other are selected in memory', async () => {
+    await t.test('members of many groups are compared with each other', async () => {
       const body = {
         groupBy: ['half'],
         values: { a: { $min: 'n' }, b: { $max: 'n' } },

@@ -31,6 +31,8 @@ import type { ReadAs } from '../read-as.ts'
 export interface AggregateDialect {
   readonly key: (value: RowValue, truncate: Truncation | undefined) => Column
   readonly aggregate: (op: FieldAggregate, value: RowValue) => Column
+  /** A number of the result, in a form in which numbers of all kinds compare by the digits that are returned. */
+  readonly number: (compared: string, kind: NumberKind) => string
   /** Adds joined rows to those before. */
   readonly joined: (rows: JoinedRows) => Source
   /** A document without members, in place of the documents of a collection without a table. */
@@ -40,6 +42,8 @@ export interface AggregateDialect {
   /** Checks at some of the rows that the caller still waits; absent where the engine cancels statements itself. */
   readonly watch?: (position: Fragment) => Fragment
 }
+
+export type NumberKind = Extract<ResultKind, 'count' | 'exact' | 'double'>
 
 /** A value of a row. */
 export interface RowValue {
@@ -113,7 +117,7 @@ export function aggregateStatement(
   const source = sql`${from}${filter}`
   const rows = context.dialect.rows?.(source, keys.length > 0) ?? source
   const select = sql`select ${join(selectsOf(columns), ', ')} from ${rows}${raw(grouping)}`
-  const inResult = resultTranslation(context.translation, results, columns)
+  const inResult = resultTranslation(context, results, columns)
   const matching = sql`from grouped${having ? sql` where ${where(having, inResult)}` : raw('')}`
   const grouped = { name: 'grouped', select }
   if (!window) return context.finish(sql`select count(*) ${matching}`, grouped)
@@ -196,7 +200,7 @@ function rowsOf({ aggregation }: AggregatePlan, context: AggregateContext): Rows
 
 /** Names of the result are columns, in the form that the dialect compares. */
 function resultTranslation(
-  translation: Translation,
+  { translation, dialect }: AggregateContext,
   results: ResolvedAggregation['results'],
   columns: readonly Column[],
 ): Translation {
@@ -206,15 +210,27 @@ function resultTranslation(
     present: raw('true'),
     columns: new Map(results.map(({ path }, i) => [path, compared[i]!])),
   }
+  const byPath = new Map(results.map(({ path, kind }, i) => [path, { kind, column: compared[i]! }]))
+  const paired = (field: FieldRef, other: FieldRef): Fragment => {
+    const { kind, column } = byPath.get(field.path)!
+    return raw(
+      isNumberKind(kind) && kind !== byPath.get(other.path)!.kind ? dialect.number(column, kind) : column,
+    )
+  }
   const { again: _again, hint: _hint, indexed: _indexed, ...rest } = translation
   return {
     ...rest,
     scopes: [row],
+    paired,
     qualifier: '',
     hasFoldedIndex: () => false,
     elementsOf: () => undefined,
     foldedElementsOf: () => undefined,
   }
+}
+
+function isNumberKind(kind: ResultKind): kind is NumberKind {
+  return kind === 'count' || kind === 'exact' || kind === 'double'
 }
 
 interface Ordering {

@@ -21,6 +21,7 @@ export function postgresAggregates(grouping: PostgresGrouping): AggregateDialect
     key: (value, truncate) =>
       truncate ? periodColumn(value, truncate, grouping) : keyColumn(value, grouping),
     aggregate: (op, value) => aggregateColumn(op, value),
+    number: (compared, kind) => (kind === 'double' ? `${FUNCTIONS.digits.name}(${compared})` : compared),
     // A common table expression may have to be joined to itself, so the rows are selected in a sub-select.
     joined({ from, where, inner }) {
       const alias = raw(inner.qualifier.slice(0, -1))
@@ -137,6 +138,29 @@ end`,
 )
 
 const FUNCTIONS = {
+  /**
+   * The number with the digits that JavaScript prints: the fewest that denote the double. PostgreSQL prints one more where
+   * only a number halfway to the next double has so few. Infinity is the number that stands for it in a group.
+   */
+  digits: ownFunction(
+    'digits',
+    '(x double precision) returns numeric',
+    `declare
+  result numeric; unit numeric; shorter numeric;
+begin
+  if x = 'Infinity' then return 1e1999; end if;
+  if x = '-Infinity' then return -1e1999; end if;
+  result := trim_scale(x::text::numeric);
+  while result <> 0 loop
+    unit := ('1e' || 1 - scale(result) + length(result::text) - length(rtrim(result::text, '0')))::numeric;
+    shorter := trim_scale(div(result, unit) * unit);
+    if ${NEAREST.name}(shorter) <> x then shorter := shorter + sign(result) * unit; end if;
+    exit when ${NEAREST.name}(shorter) <> x;
+    result := trim_scale(shorter);
+  end loop;
+  return result;
+end`,
+  ),
   nearest: NEAREST,
   /** The double nearest to a sum, divided as doubles are. */
   mean: ownFunction(

@@ -4,7 +4,7 @@
  */
 import type { FieldAggregate, Truncation } from '../../../lang/aggregate.ts'
 import { type Fragment, join, param, raw, sql } from '../fragment.ts'
-import type { AggregateDialect, Column, RowValue } from './aggregate.ts'
+import type { AggregateDialect, Column, NumberKind, RowValue } from './aggregate.ts'
 import { jsonTextOf } from '../sqlite-dialect.ts'
 
 /**
@@ -22,6 +22,7 @@ export function sqliteAggregates(isExact: boolean, inner?: InnerColumns): Aggreg
   return {
     key: (value, truncate) => keyColumn(readingOf(value, inner), numbersOf(value), truncate),
     aggregate: (op, value) => aggregateColumn(op, readingOf(value, inner), numbersOf(value)),
+    number: (compared, kind) => NUMBERS[kind](compared),
     ...(inner && { rows: inner.rows }),
     joined: ({ from, where }) => ({ from: sql`, ${from}`, terms: [where] }),
     nothing: { json: raw('null'), present: raw('false') },
@@ -137,6 +138,12 @@ function nativeColumn(select: Fragment): Column {
 
 /** Whole doubles are stored without a fraction, which SQLite reads as an integer. */
 const DOUBLE: Pick<Column, 'shown'> = { shown: (column) => `cast(${column} as real)` }
+
+const NUMBERS: Readonly<Record<NumberKind, (compared: string) => string>> = {
+  count: (compared) => orderKey(`cast(${compared} as text)`),
+  exact: (compared) => compared,
+  double: (compared) => `smalt_double_number(cast(${compared} as real))`,
+}
 
 function orderKey(text: string): string {
   return `smalt_number(${text})`

@@ -1,8 +1,10 @@
 /** Our functions for aggregations in SQLite: exact numbers, doubles, and periods of dates. */
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
-import { parseDecimal } from '../../../base/decimal.ts'
+import { orderKey, parseDecimal } from '../../../base/decimal.ts'
 import { createDoubleSum } from '../../../base/double-sum.ts'
 import { averageOf, createExactExtreme, createExactSum } from '../../../base/exact-aggregate.ts'
+import { numberText } from '../../../base/json/json.ts'
+import { doubleResult } from '../../../lang/aggregate.ts'
 import { type Period, type PeriodStart, periodStart } from '../../../schema/periods/period.ts'
 
 export function addAggregateFunctions(database: DatabaseSync): void {
@@ -23,6 +25,9 @@ export function addAggregateFunctions(database: DatabaseSync): void {
   const options = { deterministic: true } as const
   database.function('smalt_double', options, (text) =>
     typeof text === 'string' && parseDecimal(text) ? Number(text) : null,
+  )
+  database.function('smalt_double_number', options, (value) =>
+    typeof value === 'number' ? orderKey(numberText(doubleResult(value))) : null,
   )
   database.function('smalt_average', options, (sum, count) =>
     typeof sum === 'string' ? averageOf(sum, Number(count)) : null,
