@@ -6,6 +6,7 @@ import { compileAggregation } from '../../src/lang/evaluate/aggregate.ts'
 import { compileQuery } from '../../src/lang/evaluate/match.ts'
 import { parseAggregation } from '../../src/lang/parse/parse-aggregate.ts'
 import { parseQuery } from '../../src/lang/parse/parse-query.ts'
+import { createJoins } from '../../src/lang/resolve/joins.ts'
 import { type ResolvedAggregation, resolveAggregation } from '../../src/lang/resolve/resolve-aggregate.ts'
 import { resolveQuery } from '../../src/lang/resolve/resolve.ts'
 import { rootScope } from '../../src/lang/resolve/scope.ts'
@@ -17,19 +18,28 @@ export interface Aggregated {
   readonly matchCount: number
 }
 
+/** Documents that references join. */
+export interface JoinedDocuments {
+  readonly schema: Schema
+  readonly documents: readonly Json[]
+}
+
 export function aggregateInMemory(
   schema: Schema,
   request: JsonObject,
   documents: readonly Json[],
+  joined?: JoinedDocuments,
 ): Aggregated {
-  const scope = { ...rootScope(schema), here: schema.root }
+  const joins =
+    joined && createJoins(schema, { schemaOf: () => joined.schema, maxDepth: DEFAULT_LIMITS.referenceDepth })
+  const scope = { ...rootScope(schema, joins), here: schema.root }
   const { query, range } = request
   const aggregation = resolveAggregation(parseAggregation(request, DEFAULT_LIMITS), scope)
   const matches = query
     ? compileQuery(resolveQuery(parseQuery(query, '/query', DEFAULT_LIMITS), scope))
     : () => true
   const aggregator = compileAggregation(aggregation, {
-    documentsOf: () => [],
+    documentsOf: () => joined?.documents ?? [],
     hold: () => undefined,
     shouldYield: () => false,
   })

@@ -1,6 +1,6 @@
 /**
  * Evaluator and stores compute the same groups for random aggregates, digit for digit, also where the versions of an entity
- * give a path different types of numbers.
+ * give a path different types of numbers, and where paths lead through references.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -12,18 +12,19 @@ import { parseEntityInfo } from '../../../src/metadata/documents/entity-info.ts'
 import { parseSchemaDocument } from '../../../src/metadata/documents/schema-document.ts'
 import { formsOf } from '../../../src/metadata/stored-forms.ts'
 import type { Schema } from '../../../src/schema/schema.ts'
-import { aggregateInMemory } from '../../support/aggregate-evaluator.ts'
+import { type Aggregated, aggregateInMemory } from '../../support/aggregate-evaluator.ts'
 import { sampleEvenly } from '../../support/chance.ts'
 import { compiledSchema } from '../../support/schema.ts'
 import { SEED } from '../../support/seed.ts'
 import { ADMIN, EVERYTHING, documentsOf, metadataDocument, openTestService } from '../../support/service.ts'
 import { onEveryStore, storeKind } from '../../support/store-kind.ts'
-import { VERSIONS, makeAggregate, makeAggregated } from './make-aggregates.ts'
+import { JOINED, VERSIONS, makeAggregated, makeJoined } from './make-aggregated.ts'
+import { makeAggregate } from './make-aggregates.ts'
 
 const ROUNDS = 4
 const DOCUMENTS = 25
-/** In each round, on each store: 10,000 together. */
-const REQUESTS = 1_250
+/** In each round: 10,000 on each store. */
+const REQUESTS = 2_500
 const AT_ONCE = 250
 
 onEveryStore((kind) => {
@@ -49,6 +50,8 @@ async function agree(seed: number): Promise<void> {
       schema: { version },
     })
   })
+  const joinedMetadata = metadataDocument('r', JOINED)
+  await service.metadata.create(ADMIN, { entity: 'r', version: '1.0.0' }, joinedMetadata)
   for (const [i, document] of metadata.entries()) {
     await service.metadata.create(ADMIN, { entity: 't', version: `${i + 1}.0.0` }, document)
   }
@@ -61,7 +64,10 @@ async function agree(seed: number): Promise<void> {
       const version = chance.int(2)
       return { version, request: makeAggregate(chance, version) }
     }),
+    joined: makeJoined(chance),
   }))
+  const inserted = await service.data.insert(ADMIN, { entity: 'r' }, { data: drawn.joined })
+  assert.equal(inserted.status, 'COMPLETE', JSON.stringify(inserted))
   for (const version of [0, 1]) {
     const data = drawn.documents.flatMap((each) => (each.version === version ? [each.document] : []))
     const response = await service.data.insert(
@@ -75,12 +81,14 @@ async function agree(seed: number): Promise<void> {
   const stored = documentsOf(
     await service.data.find(ADMIN, { entity: 't', version: '1.0.0' }, { projection: EVERYTHING }),
   )
+  const found = await service.data.find(ADMIN, { entity: 'r' }, { projection: EVERYTHING })
+  const joined = { schema: compiledSchema('r', JOINED), documents: documentsOf(found) }
   const schemas = metadata.map(askedSchema)
-  const about = `on ${storeKind()}\n${JSON.stringify(stored)}`
+  const about = `on ${storeKind()}\n${JSON.stringify({ stored, joined: joined.documents })}`
   for (let start = 0; start < REQUESTS; start += AT_ONCE) {
     const requests = drawn.requests.slice(start, start + AT_ONCE)
     for (const [i, { version, request, found }] of (await asked(service, requests)).entries()) {
-      const wanted = expected(schemas[version]!, request, stored)
+      const wanted = expected(() => aggregateInMemory(schemas[version]!, request, stored, joined))
       const place = `seed ${seed}, request ${start + i} of version ${version + 1}: ${JSON.stringify(request)}`
       assert.deepEqual(found, wanted, `${place} ${about}`)
     }
@@ -124,9 +132,9 @@ function outcomeOf({ processed, matchCount, errors }: JsonObject): Json {
   }
 }
 
-function expected(schema: Schema, request: JsonObject, documents: readonly JsonObject[]): Json {
+function expected(aggregate: () => Aggregated): Json {
   try {
-    return aggregateInMemory(schema, request, documents) as unknown as Json
+    return aggregate() as unknown as Json
   } catch (error) {
     if (error instanceof ServiceError) return [error.code]
     throw error
