@@ -148,6 +148,44 @@ for (const kind of ['sqlite', 'postgres'] as const) {
   })
 }
 
+testJoins(
+  'references: on PostgreSQL alternatives with indexes are found by the keys that they lead to',
+  async () => {
+    await using place = await freshPlace('postgres')
+    await using service = await openService({
+      datasources: [{ name: 'postgres', location: place.location }],
+      limits: DEFAULT_LIMITS,
+      onInternalError: failLoudly,
+    })
+    const string = { type: 'string' }
+    const query = { field: 'code', op: '=', rfield: '$parent.code' }
+    const entities = {
+      customer: { code: string, name: string, email: string, note: string },
+      order: { code: string, customer: { type: 'reference', entity: 'customer', query } },
+    }
+    for (const [entity, fields] of Object.entries(entities)) {
+      const indexes = ['code', 'name', 'email']
+        .filter((field) => field in fields)
+        .map((field) => ({ fields: [{ field }] }))
+      const info = { datastore: { backend: 'postgres', datasource: 'postgres' }, indexes }
+      const target = { entity, version: '1.0.0' }
+      await service.metadata.create(ADMIN, target, metadataDocument(entity, fields, { info }))
+      await service.data.insert(ADMIN, { entity }, { data: [{ code: '1' }] })
+    }
+    const isByKeys = async (...fields: readonly string[]): Promise<boolean> => {
+      const terms = fields.map((field) => ({ field: `customer.*.${field}`, op: '=', rvalue: 'x' }))
+      const query = terms.length === 1 ? terms[0]! : { $or: terms }
+      const body = { query, projection: { field: '_id' } }
+      const response = await service.data.explain(ADMIN, { entity: 'order' }, body)
+      const explained = documentsOf(response)[0]!['postgres'] as { readonly query: { readonly sql: string } }
+      return / in \(select r\d+\.id .* union all /.test(explained.query.sql)
+    }
+    assert.equal(await isByKeys('name'), true)
+    assert.equal(await isByKeys('name', 'email'), true)
+    assert.equal(await isByKeys('name', 'note'), false, 'one without an index needs all documents')
+  },
+)
+
 for (const kind of ['sqlite', 'postgres'] as const) {
   test(`references: on ${kind} alternatives about one reference are one condition on its documents`, async () => {
     await using on = await opened([kind, kind, kind])

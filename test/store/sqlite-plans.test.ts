@@ -58,6 +58,61 @@ test('find: a sort moves the numbers of rows, and documents are read for the pag
   assert.deepEqual(sizes, [49, 48, 47, 46, 45, 44, 43, 42, 41, 40])
 })
 
+for (const [what, alternatives] of [
+  [
+    'two fields',
+    [
+      ['name', 'n7'],
+      ['email', 'e9'],
+    ],
+  ],
+  [
+    'two values of one field',
+    [
+      ['name', 'n7'],
+      ['name', 'n9'],
+    ],
+  ],
+] as const) {
+  test(`find: alternatives about a reference, for ${what}, are found by indexes of both tables`, async () => {
+    await using tester = await openTestService()
+    const string = { type: 'string' }
+    const indexed = (...fields: string[]) => ({
+      info: { indexes: fields.map((field) => ({ fields: [{ field }] })) },
+    })
+    await tester.define('customer', { name: string, email: string }, indexed('name', 'email'))
+    const query = { field: '_id', op: '=', rfield: '$parent.by' }
+    const by = { type: 'reference', entity: 'customer', query }
+    await tester.define('order', { by: string, customer: by }, indexed('by'))
+    const numbers = Array.from({ length: 20 }, (_, i) => i)
+    await tester.store(
+      'customer',
+      numbers.map((i) => ({ _id: `c${i}`, name: `n${i}`, email: `e${i}` })),
+    )
+    await tester.store(
+      'order',
+      numbers.map((i) => ({ _id: `o${i}`, by: `c${i}` })),
+    )
+    const terms = alternatives.map(([field, rvalue]) => ({ field: `customer.*.${field}`, op: '=', rvalue }))
+    const body = { query: { $or: terms }, projection: { field: '_id' }, sort: { _id: '$asc' } }
+    const explained = await tester.service.data.explain(ADMIN, { entity: 'order' }, body)
+    const { sqlite } = JSON.parse(explained.processed![0]!) as {
+      readonly sqlite: { readonly plan: { readonly queryPlanner: { readonly winningPlan: JsonObject } } }
+    }
+    const steps = sqlite.plan.queryPlanner.winningPlan['steps'] as readonly string[]
+    assert.ok(
+      steps.some((step) => /^SEARCH doc_\d+ USING INDEX/.test(step)),
+      steps.join('\n'),
+    )
+    assert.deepEqual(
+      steps.filter((step) => step.startsWith('SCAN ')),
+      [],
+    )
+    const { processed } = await tester.find('order', body)
+    assert.deepEqual(processed, ['{"_id":"o7"}', '{"_id":"o9"}'])
+  })
+}
+
 /** Counts how often a database has planned a `select`, of all that prepare a statement from now on. */
 function watchPlanning(): () => number {
   let planned = 0

@@ -53,8 +53,15 @@ export function isServed(term: Query<FieldRef>, table: Table): boolean {
   const isPlain =
     (term.kind === 'compare' && CONDITIONS[term.op] !== undefined) || (term.kind === 'in' && !term.negated)
   if (term.kind === 'text') return term.terms.some(({ isExcluded }) => !isExcluded)
+  // The planner combines the indexes of all alternatives, if every one of them has one.
+  if (term.kind === 'or') return isServedByAll(term.terms, table)
   if (isPlain && table.firsts.has(term.field.field.path)) return true
   return indexConditionsOf(table, columnsOf(table.layout))(term) !== undefined
+}
+
+function isServedByAll(alternatives: readonly Query<FieldRef>[], table: Table): boolean {
+  if (alternatives.length === 0) return false
+  return alternatives.every((term) => conjunctsOf(term).some((each) => isServed(each, table)))
 }
 
 /** A table and the names of its columns. */

@@ -49,6 +49,8 @@ export function isServed(term: Query<FieldRef>, table: Table): boolean {
     })
   }
   if (term.kind === 'text') return term.terms.some(({ isExcluded }) => !isExcluded)
+  // SQLite looks up each alternative by its own index, if every one of them has one.
+  if (term.kind === 'or') return isServedByAll(term.terms, table)
   if (!isValueClause(term)) return false
   switch (term.kind) {
     case 'compare':
@@ -60,6 +62,11 @@ export function isServed(term: Query<FieldRef>, table: Table): boolean {
     default:
       return unreachable(term)
   }
+}
+
+function isServedByAll(alternatives: readonly Query<FieldRef>[], table: Table): boolean {
+  if (alternatives.length === 0) return false
+  return alternatives.every((term) => conjunctsOf(term).some((each) => isServed(each, table)))
 }
 
 /** Whether indexed elements lead to the documents. The index has no null, and finds no document that lacks an element. */
