@@ -38,7 +38,7 @@ export function allowedQuery(
   caller: Caller,
 ): Query<FieldRef> {
   if (query.kind === 'related') return allowedRelated(query, scopes, caller)
-  if (query.kind === 'or') {
+  if (query.kind === 'or' || query.kind === 'and') {
     const merged = mergeReferences(query, caller)
     if (merged !== query) return allowedQuery(merged, scopes, caller)
   }

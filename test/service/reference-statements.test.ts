@@ -210,6 +210,31 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       found.map(({ _id }) => _id),
       ['root10', 'root11', 'root12', 'root13', 'root7', 'root8', 'root9'],
     )
+    const none = (query: JsonObject): JsonObject => ({ $not: query })
+    const other = (n: number): JsonObject => ({ ...deeper(n), op: '!=' })
+    const denied = { $and: [none(one), other(8), none(own), ...[10, 11, 12, 13].map(other)] }
+    assert.equal(await subselects(denied), await subselects({ $and: [none(one), none(own), other(8)] }))
+    const rest = { query: denied, projection: { field: '_id' }, sort: { _id: '$asc' } }
+    const left = documentsOf(await on.service.data.find(ADMIN, { entity: 'root' }, rest))
+    const numbers = Array.from({ length: ROOTS }, (_, n) => n).filter((n) => n < 7 || n > 13)
+    assert.deepEqual(left.map(({ _id }) => _id).toSorted(), numbers.map((n) => `root${n}`).toSorted())
+  })
+
+  test(`references: on ${kind} each of several conditions may hold for another document`, async () => {
+    await using on = await opened([kind, kind, kind])
+    const two = ['child50', 'child51'].map((_id) => ({ _id, above: 'root3' }))
+    await on.service.data.insert(ADMIN, { entity: 'child' }, { data: two })
+    const found = async (query: JsonObject): Promise<readonly unknown[]> => {
+      const body = { query, projection: { field: '_id' } }
+      return documentsOf(await on.service.data.find(ADMIN, { entity: 'root' }, body)).map(({ _id }) => _id)
+    }
+    const is = (rvalue: string): JsonObject => ({ field: 'below.*._id', op: '=', rvalue })
+    const both = [is('child50'), is('child51')]
+    assert.deepEqual(await found({ $and: both }), ['root3'])
+    const isNot = both.map((query) => ({ $not: query }))
+    assert.deepEqual(await found({ $and: [is('child3'), { $or: isNot }] }), [])
+    assert.deepEqual(await found({ $and: [is('child4'), ...isNot] }), ['root4'])
+    assert.deepEqual(await found({ $and: [is('child3'), ...isNot] }), [])
   })
 
   test(`references: on ${kind} each of two alternatives has the row rules of its own fields`, async () => {
