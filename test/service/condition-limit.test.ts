@@ -5,6 +5,8 @@ import type { Caller } from '../../src/access/caller.ts'
 import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import { MAX_CONDITIONS } from '../../src/lang/query-size.ts'
 import { printResponse } from '../../src/service/response.ts'
+import { MAX_REFERENCES } from '../../src/store/postgres/read/statement-size.ts'
+import { citusUrl } from '../support/citus.ts'
 import {
   ADMIN,
   ANYONE,
@@ -45,7 +47,7 @@ interface Answer {
   readonly errors?: readonly { readonly errorCode: string; readonly msg: string }[]
 }
 
-onEveryStore(() => {
+onEveryStore((kind) => {
   let tester: TestService
 
   before(async () => {
@@ -72,11 +74,14 @@ onEveryStore(() => {
     return JSON.parse(printResponse(await tester.find(entity, body, caller))) as Answer
   }
 
-  async function refused(answer: Promise<Answer>): Promise<void> {
+  async function refused(
+    answer: Promise<Answer>,
+    reason = new RegExp(`at most ${MAX_CONDITIONS} parts`),
+  ): Promise<void> {
     const { errors: [error] = [] } = await answer
     assert.ok(error, 'nothing was refused')
     assert.equal(error.errorCode, 'crud:LimitExceeded', error.msg)
-    assert.match(error.msg, new RegExp(`at most ${MAX_CONDITIONS} parts`))
+    assert.match(error.msg, reason)
   }
 
   test('find: a query that references multiply beyond the limit is refused', () =>
@@ -86,8 +91,42 @@ onEveryStore(() => {
   test('find: row rules of a caller with very many roles are refused', () =>
     refused(found(EVERYONE, 'ruled')))
   test('find: conditions within the limit are answered', async () => {
-    assert.equal((await found(CLERK, 'n', through(5, 100))).matchCount, 1)
+    assert.equal((await found(CLERK, 'n', through(5, MAX_REFERENCES / 5))).matchCount, 1)
     assert.equal((await found(callerWith('r1'), 'ruled')).matchCount, 1)
+  })
+
+  // On a cluster, the service evaluates conditions on references itself.
+  const areLimited = kind === 'postgres' && citusUrl() === undefined
+  const others = (query: JsonObject) =>
+    [
+      () => tester.service.data.update(CLERK, { entity: 'n' }, { query, update: { $set: { a: 'v1' } } }),
+      () => tester.service.data.delete(CLERK, { entity: 'n' }, { query: { $and: [{ $not: query }, query] } }),
+      () => tester.service.data.aggregate(CLERK, { entity: 'n' }, { query, groupBy: ['a'] }),
+    ] as const
+
+  for (const [what, query] of [
+    ['through one reference', through(1, MAX_REFERENCES + 1)],
+    ['through several', through(3, MAX_REFERENCES / 3 + 1)],
+    ['in alternatives', { $or: [through(1, MAX_REFERENCES), { field: 'r#', op: '=', rvalue: 1 }] }],
+  ] as const)
+    test(`more conditions on references, ${what}, than PostgreSQL plans quickly are ${areLimited ? 'refused' : 'answered'}`, async () => {
+      const answer = found(CLERK, 'n', query)
+      const reason = new RegExp(`more than ${MAX_REFERENCES} conditions on documents of references`)
+      if (areLimited) await refused(answer, reason)
+      else assert.equal((await answer).matchCount, 1)
+      for (const ask of others(query)) {
+        const other = JSON.parse(printResponse(await ask())) as Answer
+        if (areLimited) await refused(Promise.resolve(other), reason)
+        else assert.equal(other.errors, undefined)
+      }
+    })
+
+  test('find: conditions on one reference that mean one are not limited by their number', async () => {
+    const terms = (op: string) =>
+      Array.from({ length: 480 }, (_, i) => ({ field: 'r.*.r.*.a', op, rvalue: `w${i}` }))
+    assert.equal((await found(CLERK, 'n', { $and: terms('!=') })).matchCount, 1)
+    assert.equal((await found(CLERK, 'n', { $or: terms('=') })).matchCount, 0)
+    assert.equal((await found(CLERK, 'n', { $not: { $or: terms('=') } })).matchCount, 1)
   })
 
   test('find: many pages by cursor under long row rules are complete', async () => {

@@ -80,13 +80,14 @@ function isSame(equality: Equality, inner: Translation): Fragment {
 /**
  * A cluster can join rows of another table only from a common table expression. A single server inlines one
  * that is used once. Indexes do not treat null as equal to null: where that matters, rows with a key and rows
- * without one are looked up separately.
+ * without one are looked up separately, unless that would repeat too many conditions.
  */
 function rowsInFront({ local, equality }: Joining, context: JoinContext, columns: readonly string[]): Source {
   const name = putInFront(local, context, columns)
   if (!equality) return { alias: name, from: raw(name), terms: [] }
   const inner = innerOf(name, context)
-  if (!equality.mayBeNull || !isByIndex(equality, context.other)) {
+  const areSeparate = equality.mayBeNull && isByIndex(equality, context.other)
+  if (!areSeparate || context.translation.size?.mayRepeat(local) === false) {
     return { alias: name, from: raw(name), terms: [isSame(equality, inner)] }
   }
   const equal = isEqual(equality, inner)

@@ -26,6 +26,8 @@ export interface Translation extends Rows {
    * engine accepts it inline.
    */
   readonly putInFront?: (name: string, select: Fragment) => void
+  /** Absent where the engine plans statements of any length. */
+  readonly size?: StatementSize
   /**
    * Whether loops check at every step that the caller still waits. False for a statement that was judged
    * quick, and on PostgreSQL, which cancels statements itself.
@@ -41,6 +43,14 @@ export interface Translation extends Rows {
   readonly paired?: (field: FieldRef, other: FieldRef) => Fragment
   /** Whether a loop over nested arrays is one subselect: a cluster accepts none inside of another. */
   readonly isFlat?: boolean
+}
+
+/** Bounds what the parts of one statement add to it together. */
+export interface StatementSize {
+  /** Adds a condition on a reference, in a form that keeps planning short. Throws if there are too many. */
+  readonly reference: (write: () => Fragment) => Fragment
+  /** Whether the queries may be written a second time. */
+  readonly mayRepeat: (queries: readonly Query<FieldRef>[]) => boolean
 }
 
 /** The table of the documents that a query is about. */

@@ -53,11 +53,13 @@ function relatedBy(query: Related<FieldRef>, translation: Translation, { filter,
   const { reference, join, count } = query
   const other = otherOf(reference, translation)
   const joining = other && joiningOf([join, query.query], other)
-  const test = (context: Translation): Fragment => {
+  const write = (context: Translation): Fragment => {
     const place = other && { other, translation: context, filter }
     if (count) return sql`(${compareCount(count, joining && place && numberOf(joining, place), translation)})`
     return joining && place ? some(joining, place) : raw('(1=0)')
   }
+  const test = (context: Translation): Fragment =>
+    translation.size ? translation.size.reference(() => write(context)) : write(context)
   const { isMixed } = reference.field
   return someHolder(translation.scopes[reference.up]!, reference.steps.slice(0, -1), {
     translation,
@@ -130,7 +132,7 @@ function isFoundSeparately(
   const outer = { ...equality.outer, up: 0 }
   const isOfRow = equality.outer.up === 1 && scopes.length === 1 && !equality.isElement
   if (!again || isOptional || !isOfRow || !equality.mayBeNull || !local.some(other.isServed)) return undefined
-  if (!again.isIndexed(outer, equality.type)) return undefined
+  if (!again.isIndexed(outer, equality.type) || translation.size?.mayRepeat(local) === false) return undefined
   const found = (test: (own: Translation) => Fragment): Fragment => {
     const alias = translation.alias('r')
     return sql`select ${raw(`${alias}.id from ${again.table} ${alias}`)} where ${test(again.translation(alias))}`

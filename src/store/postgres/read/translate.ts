@@ -10,12 +10,14 @@ import type { OtherRows, Translation } from '../../sql/translation.ts'
 import type { Table } from '../schema/catalogue.ts'
 import { indexConditionsOf, isServed, textIndexAt } from './index-conditions.ts'
 import { columnNames } from '../schema/columns.ts'
+import { boundedSize } from './statement-size.ts'
 import { type Columns, columnsOf, isText } from '../schema/indexes.ts'
 
 /** The state that all parts of one statement share. */
 export interface Writing {
   readonly alias: Translation['alias']
   readonly putInFront: NonNullable<Translation['putInFront']>
+  readonly size: NonNullable<Translation['size']>
   /** Puts the common table expressions that were added so far in front of the statement. */
   readonly finish: (statement: Fragment) => Fragment
 }
@@ -26,6 +28,7 @@ export function beginStatement(): Writing {
   return {
     alias: (letter = 'e') => `${letter}${++aliases}`,
     putInFront: (name, select) => void inFront.push(sql`${raw(name)} as (${select})`),
+    size: boundedSize(),
     finish: (statement) => (inFront.length === 0 ? statement : sql`with ${join(inFront, ', ')} ${statement}`),
   }
 }
@@ -38,7 +41,7 @@ export interface Documents {
 
 /** `name` qualifies the columns, where the statement reads other tables too. */
 export function translation({ table, idType }: Documents, writing: Writing, name = ''): Translation {
-  const { alias, putInFront } = writing
+  const { alias, putInFront, size } = writing
   const qualifier = name === '' ? '' : `${name}.`
   const columns = columnsOf(table.layout, qualifier)
   return {
@@ -50,6 +53,7 @@ export function translation({ table, idType }: Documents, writing: Writing, name
       return other && otherRows({ table: other, idType: otherIdType }, writing)
     },
     putInFront,
+    size,
     again: otherRows({ table, idType }, writing),
     qualifier,
     version: raw(`${qualifier}version`),
