@@ -77,6 +77,8 @@ export interface Dialect {
   readonly fold: (subject: Fragment) => Fragment
   /** The texts of all rows, separated by commas; null without rows. */
   readonly listOf: (text: Fragment, order: Fragment) => Fragment
+  /** Ends a subselect of rows to delete: it leaves out those that another transaction has locked, and waits for none. */
+  readonly unlockedOnly: Fragment
 }
 
 /** Rows of another table, each with a key. */

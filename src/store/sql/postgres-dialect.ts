@@ -84,6 +84,7 @@ export const POSTGRES: Dialect = {
   alive: () => raw('true'),
   fold: (subject) => sql`(${raw(foldFunctionName())}(${subject}) collate "C")`,
   listOf: (text, order) => sql`string_agg(${text}, ',' order by ${order})`,
+  unlockedOnly: raw('for update skip locked'),
 }
 
 /** A list of texts, or of texts and nulls, in PostgreSQL's array syntax. */

@@ -78,6 +78,8 @@ export const SQLITE: Dialect = {
   alive: (row) => sql`smalt_alive(${row})`,
   fold: (subject) => sql`smalt_fold(${subject})`,
   listOf: (text, order) => sql`group_concat(${text}, ',' order by ${order})`,
+  // There is one writer.
+  unlockedOnly: raw(''),
 }
 
 /** The document of a row; `_id` has its own column. The qualifier names the table where there are several. */

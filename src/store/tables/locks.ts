@@ -80,9 +80,10 @@ async function change(engine: Engine, request: LockRequest): Promise<LockOutcome
 
 async function acquireOnce(engine: Engine, request: LockRequest): Promise<LockOutcome> {
   const account = limited(request)
-  const statements = [deleteExpired(engine), acquire(engine, request)] as const
+  // In this order, so that a transaction never waits for a lock while it has deleted others: two could wait for each other.
+  const statements = [acquire(engine, request), deleteExpired(engine)] as const
   // Locks of one caller that are counted are acquired one after the other: at the same moment they would not count each other.
-  const [, acquired] = account
+  const [acquired] = account
     ? await engine.batch(statements, { claim: `locks of ${account.caller}` })
     : // Both batches start together, so that SQLite's writer commits them with one flush.
       (await Promise.all(statements.map((statement) => engine.batch([statement])))).flat()
@@ -181,8 +182,9 @@ function heldBy(clock: Clock, { caller, maxLocks }: Required<LockAccount>): Frag
 }
 
 /** Deletes a few expired locks at a time, so that no caller pays for all of them. */
-function deleteExpired({ now }: Clock): Fragment {
+function deleteExpired({ now, dialect }: Clock & Pick<Engine, 'dialect'>): Fragment {
   const expired = sql`expires <= (select ${now})`
   return sql`delete from smalt_lock where (domain, resource) in
-    (select domain, resource from smalt_lock where ${expired} order by expires limit 10) and ${expired}`
+    (select domain, resource from smalt_lock where ${expired} order by expires limit 10 ${dialect.unlockedOnly})
+    and ${expired}`
 }
