@@ -7,7 +7,7 @@ import { otherDatasource } from './bulk/atomic-entries.ts'
 import { bulk, bulkOnce } from './bulk/bulk.ts'
 import type { KeyedBulkRunner, Operations } from './bulk/entries.ts'
 import { remove } from './write/delete.ts'
-import { type Deps, boundsIn, workOf } from './deps.ts'
+import { type Deps, boundsIn, boundsOf, workOf } from './deps.ts'
 import { dryDeps, dryRun } from './dry-run.ts'
 import { aggregate, explainAggregate } from './read/aggregate.ts'
 import { explain } from './read/explain.ts'
@@ -87,7 +87,10 @@ export function dataService(deps: Deps): DataService {
       answered({ operation: 'searches', target }, () =>
         searches(deps, caller, { target, overrides: readOverrides(parameters) }),
       ),
-    lock: (caller, body) => lock(deps, { caller, body: lockBody(deps, body), locks: deps.store.locks }),
+    lock: (caller, body, context = {}) => {
+      const bounds = boundsOf(workOf(deps, context), context)
+      return lock(deps, { caller, body: lockBody(deps, body), locks: deps.store.locks, bounds })
+    },
     bulk: async (caller, body, context = {}) =>
       (await bulk(runnerOn(deps), caller, runningBulk(deps, body, context))).join(''),
     bulkInParts: async (caller, body, context = {}) =>

@@ -68,7 +68,7 @@ export async function runOnce(
   work: (session: TransactionSession) => Promise<Answer>,
 ): Promise<OnceAnswer> {
   const keyed = keyedBy(request, now())
-  const used = await usageOf(store.keyedAnswers, keyed, limits)
+  const used = await usageOf(store.keyedAnswers, keyed, { limits, bounds: request.bounds })
   const attempt = request.bounds?.work?.repeatable(work) ?? work
   try {
     const answer = await store.transact(
@@ -117,7 +117,7 @@ export async function runInParts(
   work: (attempt: { readonly isRepeated: boolean }) => Promise<AnswerOfParts>,
 ): Promise<OnceAnswer> {
   const keyed = keyedBy(request, now())
-  const used = await usageOf(store.keyedAnswers, keyed, limits)
+  const used = await usageOf(store.keyedAnswers, keyed, { limits, bounds: request.bounds })
   const lease = {
     untilMs: keyed.nowMs + limits.queryTimeMs + LEASE_GRACE_MS,
     expiresMs: expiry(keyed, limits),
@@ -191,12 +191,12 @@ const MAX_CALLERS = 10_000
 async function usageOf(
   answers: Database['keyedAnswers'],
   { caller, nowMs }: Keyed,
-  limits: Limits,
+  { limits, bounds }: { readonly limits: Limits; readonly bounds: Bounds | undefined },
 ): Promise<Usage> {
   const known = usesOf(answers)
   const last = known.get(caller)
   if (last !== undefined && performance.now() - last.readAt < FRESH_MS) return last
-  const { keys, bytes } = await answers.usage(caller, { maxKeys: limits.idempotencyKeys, nowMs })
+  const { keys, bytes } = await answers.usage(caller, { maxKeys: limits.idempotencyKeys, nowMs, bounds })
   setOrClear(known, caller, { keys, bytes, readAt: performance.now() }, MAX_CALLERS)
   return { keys, bytes }
 }

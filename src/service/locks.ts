@@ -6,6 +6,7 @@ import { type Json, type JsonObject, isObject, pointer } from '../base/json/json
 import type { Limits } from '../base/limits.ts'
 import { memoized, setOrClear } from '../base/memo.ts'
 import { TYPES } from '../schema/types.ts'
+import type { Bounds } from '../store/bounds.ts'
 import type { LockOperation, LockOutcome, LockRequest, Locks } from '../store/tables/locks.ts'
 import type { Database } from '../store/database.ts'
 import type { Deps } from './deps.ts'
@@ -18,26 +19,29 @@ interface LockCall {
   readonly body: Json | undefined
   /** Those of the store, or of a transaction. */
   readonly locks: Locks
+  /** Absent inside of a transaction, which has bounds of its own. */
+  readonly bounds?: Bounds
 }
 
 /** Throws a ServiceError if the request is invalid, the caller does not own the lock, or holds too many. */
 export async function lock(
   { store, limits }: Pick<Deps, 'limits' | 'store'>,
-  { caller: { principal }, body, locks }: LockCall,
+  { caller: { principal }, body, locks, bounds }: LockCall,
 ): Promise<LockResult> {
   const request = readLock(body)
-  if (request.operation !== 'acquire') return resultOf(request, await locks.change(request))
+  if (request.operation !== 'acquire') return resultOf(request, await locks.change(request, bounds))
   const caller = digestOf(principal)
   const allowances = allowancesOf(store)
   const allowance = allowances.get(caller)
   if (allowance && allowance.left > 0 && performance.now() < allowance.until) {
     allowance.left--
-    return resultOf(request, await locks.change({ ...request, account: { caller } }))
+    return resultOf(request, await locks.change({ ...request, account: { caller } }, bounds))
   }
   const account = { caller, maxLocks: limits.locks }
-  const outcome = await locks.change({ ...request, account })
+  const outcome = await locks.change({ ...request, account }, bounds)
   if (outcome.hasTooMany === true) throw tooMany(limits)
-  const left = limits.locks - (await locks.held(account))
+  // The lock is acquired, whatever happens to this count: without it, the next acquire counts again.
+  const left = limits.locks - (await locks.held(account, bounds).catch(() => limits.locks))
   const until = performance.now() + ALLOWED_MS
   // If another request has counted meanwhile, its allowance may be in use.
   if (allowances.get(caller) === allowance)

@@ -164,7 +164,7 @@ export interface DataService {
   simpleSearch(caller: Caller, target: SearchTarget, parameters: URLSearchParams): Promise<DataResponse>
   searches(caller: Caller, target: Target, parameters: URLSearchParams): Promise<DataResponse>
   /** Throws ServiceErrors, because its result is one value and not a response document. */
-  lock(caller: Caller, body: Json | undefined): Promise<LockResult>
+  lock(caller: Caller, body: Json | undefined, context?: RequestContext): Promise<LockResult>
 }
 
 /** Headers by name. */

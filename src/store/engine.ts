@@ -59,11 +59,11 @@ export interface Engine {
  * callback, because SQLite's writer runs all batches of one turn of the event loop in one transaction.
  */
 interface Batch {
-  (statements: readonly Fragment[], options?: Urgency & Claiming): Promise<readonly Rows[]>
+  (statements: readonly Fragment[], options?: QueryOptions & Claiming): Promise<readonly Rows[]>
   /** Returns undefined, and writes nothing, when the statement with the index `undoUnless` returns no row. */
   (
     statements: readonly Fragment[],
-    options: Urgency & { readonly undoUnless: number },
+    options: QueryOptions & { readonly undoUnless: number },
   ): Promise<readonly Rows[] | undefined>
 }
 
@@ -92,16 +92,14 @@ export type Operation =
 /** `events`: new events can be read. `metadata`: metadata has changed. */
 export type Topic = 'events' | 'metadata'
 
-export interface Urgency {
+export interface QueryOptions {
   /** Whether the statement needs a connection that slow statements cannot occupy. */
   readonly isUrgent?: boolean
+  /** Those of the request; absent for work of the store itself. */
+  readonly bounds?: Bounds | undefined
 }
 
-export interface QueryOptions extends Urgency {
-  readonly bounds?: Bounds
-}
-
-export interface BatchOptions extends Urgency, Claiming {
+export interface BatchOptions extends QueryOptions, Claiming {
   readonly undoUnless?: number
 }
 

@@ -4,6 +4,7 @@
  */
 import type { Draw, WritePlan } from '../plan/plan.ts'
 import type { Sequence } from '../schema/field.ts'
+import type { Bounds } from './bounds.ts'
 import type { Database } from './database.ts'
 import type { Store, TransactionSession } from './store.ts'
 import { peekingOn } from './tables/sequences.ts'
@@ -25,15 +26,15 @@ export function withSequencesOf(home: Home, store: Database): Database {
     explainAggregate: (plan, bounds) => store.explainAggregate(plan, bounds),
     readHistory: (request, bounds) => store.readHistory(request, bounds),
     write: (plan, begin, bounds) =>
-      withSupply(home, (draw) => store.write(drawingFrom(oneOf(draw), plan), begin, bounds)),
+      withSupply(home, bounds, (draw) => store.write(drawingFrom(oneOf(draw), plan), begin, bounds)),
     transact: (work, options) => {
       const from = options?.isDryRun ? { ...home, nextValues: peekingOn(home) } : home
-      return withSupply(from, (draw) =>
+      return withSupply(from, options?.bounds, (draw) =>
         store.transact((session) => work(sessionWith(session, draw)), options),
       )
     },
     ...(store.lendWriter && { lendWriter: () => store.lendWriter!() }),
-    nextValues: (sequence, count) => home.nextValues(sequence, count),
+    nextValues: (sequence, count, bounds) => home.nextValues(sequence, count, bounds),
     peekValues: (sequence, options) => home.peekValues(sequence, options),
     raiseSequence: (sequence) => home.raiseSequence(sequence),
     metadata: store.metadata,
@@ -104,7 +105,11 @@ class OutOfValues extends Error {
  * sequence is used up, the work is rolled back, the supply is at least doubled, and the work runs again. Unused values
  * are lost.
  */
-async function withSupply<T>(home: Home, work: (draw: DrawMany) => Promise<T>): Promise<T> {
+async function withSupply<T>(
+  home: Home,
+  bounds: Bounds | undefined,
+  work: (draw: DrawMany) => Promise<T>,
+): Promise<T> {
   const supply = new Map<string, readonly bigint[]>()
   for (;;) {
     const taken = new Map<string, number>()
@@ -120,7 +125,7 @@ async function withSupply<T>(home: Home, work: (draw: DrawMany) => Promise<T>): 
       if (!(error instanceof OutOfValues)) throw error
       const { sequence, count } = error
       const had = supply.get(sequence.name) ?? []
-      const more = await home.nextValues(sequence, Math.max(FIRST_SUPPLY, had.length, count))
+      const more = await home.nextValues(sequence, Math.max(FIRST_SUPPLY, had.length, count), bounds)
       supply.set(sequence.name, [...had, ...more])
     }
   }

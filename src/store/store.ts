@@ -68,7 +68,7 @@ export interface Store extends AsyncDisposable {
   /** Present where one process owns the database: lends the write lock to another thread of it. */
   lendWriter?(): Promise<Loan>
   /** Returns values that are unique for all time. */
-  nextValues(sequence: Sequence, count: number): Promise<readonly bigint[]>
+  nextValues(sequence: Sequence, count: number, bounds?: Bounds): Promise<readonly bigint[]>
   /** The values that `nextValues` would return after `skip` others; they stay in the sequence. */
   peekValues(sequence: Sequence, options: PeekOptions): Promise<readonly bigint[]>
   /** Continues a sequence at `initialValue` or later; a sequence that is further already does not change. */
@@ -90,7 +90,7 @@ export interface TransactOptions {
   readonly seesLatest?: boolean | undefined
   /** Whom the transaction is charged to; see `Bounds`. */
   readonly caller?: string | undefined
-  /** Limit how long it waits before it begins, where another process has the database locked. */
+  /** Limit how long it waits for others and works, but not its commit. */
   readonly bounds?: Bounds | undefined
 }
 

@@ -5,7 +5,7 @@ import { ServiceError } from '../../base/errors.ts'
 import { type Json, isObject } from '../../base/json/json.ts'
 import { during, spend } from '../../base/work/work.ts'
 import { resolveFieldAs, rootScope } from '../../lang/resolve/scope.ts'
-import { type Deps, workOf } from '../deps.ts'
+import { type Deps, boundsOf, workOf } from '../deps.ts'
 import { readEnvelope } from '../request/envelope.ts'
 import { type DataResponse, complete } from '../response.ts'
 import type { Target } from '../service.ts'
@@ -14,6 +14,7 @@ import { generateValues } from './generated-values.ts'
 interface GenerateRequest extends Target {
   readonly field: string
   readonly count: number
+  readonly maxTimeMs?: number
 }
 
 const MAX_GENERATED = 10_000
@@ -35,7 +36,11 @@ export async function generate(deps: Deps, caller: Caller, request: GenerateRequ
   const work = workOf(deps, request)
   // Charged before values are drawn, so that a sequence does not lose them to a thread that gives up.
   during(work, () => spend(request.count * STEPS_PER_VALUE))
-  const values = await generateValues({ deps, caller }, schema, { field, count: request.count })
+  const values = await generateValues({ deps, caller }, schema, {
+    field,
+    count: request.count,
+    bounds: boundsOf(work, request),
+  })
   const processed = values.map((value) => JSON.stringify(value))
   work.reserveResponse(
     processed.reduce((sum, text) => sum + text.length + 1, 0),
@@ -58,14 +63,15 @@ function tooLarge(maxBytes: number): ServiceError {
  */
 export function readGenerate(body: Json, target: Target): GenerateRequest {
   const { field, n, ...envelope } = isObject(body) ? body : {}
-  readEnvelope(envelope, target, 'generate')
+  const { maxTimeMs } = readEnvelope(envelope, target, 'generate')
   if (typeof field !== 'string') {
     throw new ServiceError('crud:InvalidRequest', '"field" must be a string', { at: '/field' })
   }
   const isCount = n === undefined || n === null || typeof n === 'number'
   if (!isCount)
     throw new ServiceError('crud:InvalidRequest', '"n" must be an integer, such as 10', { at: '/n' })
-  return { ...target, field, count: readCount(n === undefined || n === null ? undefined : String(n)) }
+  const count = readCount(n === undefined || n === null ? undefined : String(n))
+  return { ...target, field, count, ...(maxTimeMs !== undefined && { maxTimeMs }) }
 }
 
 /** `n` of a query string; absent means one. */

@@ -13,8 +13,9 @@ import { type FaultBudget, faultBudget } from '../../schema/faults.ts'
 import type { Sequence, SimpleField } from '../../schema/field.ts'
 import { type Schema, allFields } from '../../schema/schema.ts'
 import type { ValueType } from '../../schema/types.ts'
+import type { Bounds } from '../../store/bounds.ts'
 import type { Store } from '../../store/store.ts'
-import type { Deps } from '../deps.ts'
+import { type Deps, boundsOf } from '../deps.ts'
 import { type IsTaken, numberedIdentities, takenIdentities } from './taken-identities.ts'
 
 /**
@@ -29,8 +30,9 @@ export async function sourcesFor(
   const drawn = new Map<string, Iterator<bigint>>()
   if (drawsSequences(schema)) {
     const store = origin.deps.storeOf(schema)
+    const bounds = boundsOf(work, {})
     for (const needed of during(work, () => neededValues(origin, schema, data))) {
-      drawn.set(needed.sequence.name, (await freeValues(needed, { store, work })).values())
+      drawn.set(needed.sequence.name, (await freeValues(needed, { store, work, bounds })).values())
     }
   }
   return drawSources(origin, (sequence) => drawn.get(sequence.name)!.next().value!)
@@ -44,13 +46,19 @@ interface NeededValues {
   readonly isTaken: (value: bigint) => boolean
 }
 
+interface Drawing {
+  readonly store: Pick<Store, 'nextValues'>
+  readonly work: Work
+  readonly bounds: Bounds
+}
+
 async function freeValues(
   { sequence, count, isTaken }: NeededValues,
-  { store, work }: { readonly store: Pick<Store, 'nextValues'>; readonly work: Work },
+  { store, work, bounds }: Drawing,
 ): Promise<readonly bigint[]> {
   const free: bigint[] = []
   for (let batch = count; free.length < count; batch = Math.min(2 * batch, MAX_BATCH)) {
-    const values = await store.nextValues(sequence, batch)
+    const values = await store.nextValues(sequence, batch, bounds)
     const unused = during(work, () => values.filter((each) => !isTaken(each)))
     for (const each of unused) free.push(each)
   }
@@ -64,12 +72,12 @@ const MAX_BATCH = 10_000
 export async function generateValues(
   origin: GeneratingFor,
   schema: Schema,
-  { field, count }: { readonly field: SimpleField; readonly count: number },
+  { field, count, bounds }: { readonly field: SimpleField; readonly count: number; readonly bounds: Bounds },
 ): Promise<readonly Json[]> {
   const { generator } = field
   if (!generator) return []
-  const drawn =
-    generator.sequence && (await origin.deps.storeOf(schema).nextValues(generator.sequence, count)).values()
+  const store = origin.deps.storeOf(schema)
+  const drawn = generator.sequence && (await store.nextValues(generator.sequence, count, bounds)).values()
   const { generate } = drawSources(origin, () => drawn!.next().value!)
   return Array.from({ length: count }, () => generate(field)!)
 }

@@ -1,10 +1,12 @@
 /** PostgreSQL as an engine for the bookkeeping in `store/tables`. */
 import { createFairQueue } from '../../base/work/fair-queue.ts'
+import type { Bounds } from '../bounds.ts'
 import type { BatchOptions, Engine, QueryOptions, Rows, EngineSession, Topic } from '../engine.ts'
 import { type Fragment, type Statement, param, raw, render, sql } from '../sql/fragment.ts'
 import { POSTGRES } from '../sql/postgres-dialect.ts'
 import type { SqlSession } from './connection/connection.ts'
 import { type Connections, ORDINARY } from './connection/connections.ts'
+import { acquire } from './connection/shares.ts'
 import { WAIT_MS } from './connection/time-limit.ts'
 import { type Transaction, inTransaction } from './connection/transaction.ts'
 
@@ -19,7 +21,7 @@ interface EngineOptions {
 export function createPostgresEngine({ connections, schema, run, listen }: EngineOptions): Engine {
   const query = (fragment: Fragment, { bounds, isUrgent = false }: QueryOptions = {}): Promise<Rows> =>
     isUrgent
-      ? connections.quick.query(statementOf(fragment))
+      ? connections.quick.query(statementOf(fragment), bounds)
       : connections.query(statementOf(fragment), bounds)
 
   const claims = createFairQueue(CLAIMS)
@@ -29,9 +31,12 @@ export function createPostgresEngine({ connections, schema, run, listen }: Engin
   }
 
   /** Those of one process with the same claim wait here, where they occupy no connection. */
-  async function claimingBatch(fragments: readonly Fragment[], name: string): Promise<readonly Rows[]> {
+  async function claimingBatch(
+    fragments: readonly Fragment[],
+    { name, bounds }: { readonly name: string; readonly bounds: Bounds },
+  ): Promise<readonly Rows[]> {
     using released = new DisposableStack()
-    released.defer(await claims.acquire(name))
+    released.defer(await acquire(claims, { caller: name, getSignal: bounds.getSignal }))
     const work = async (transaction: Transaction): Promise<readonly Rows[]> => {
       const [, rows] = await Promise.all([
         claim(sessionOf(transaction), name),
@@ -39,19 +44,20 @@ export function createPostgresEngine({ connections, schema, run, listen }: Engin
       ])
       return rows!
     }
-    return await inTransaction(connections, work, { bounds: ORDINARY, kind: 'claiming batch' })
+    return await inTransaction(connections, work, { bounds, kind: 'claiming batch' })
   }
 
   async function batch(fragments: readonly Fragment[], options: BatchOptions = {}) {
-    const { undoUnless, isUrgent = false } = options
-    if (options.claim !== undefined) return await claimingBatch(fragments, options.claim)
+    const { undoUnless, isUrgent = false, bounds, claim: name } = options
+    if (name !== undefined) return await claimingBatch(fragments, { name, bounds: bounds ?? ORDINARY })
     const [first, ...others] = fragments
     if (first && others.length === 0) {
       // A single statement is a transaction of its own, and one that changes no row leaves nothing to undo.
-      const rows = await query(first, { isUrgent })
+      const rows = await query(first, { isUrgent, bounds })
       return undoUnless === 0 && rows.length === 0 ? undefined : [rows]
     }
-    return await inTransaction(connections, (transaction) => perform(transaction, fragments, undoUnless))
+    const work = (transaction: Transaction) => perform(transaction, fragments, undoUnless)
+    return await inTransaction(connections, work, { bounds })
   }
 
   const keyOf = (name: string): Fragment => sql`hashtextextended(${param(`smalt: ${schema} ${name}`)}, 0)`

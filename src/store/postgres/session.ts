@@ -47,7 +47,8 @@ export function sessionIn(transaction: Transaction, context: SessionContext): Tr
   // next one. On quick connections, because all others may belong to transactions that wait for values
   // themselves.
   const next: Store['nextValues'] =
-    context.next ?? ((sequence, count) => nextValues(engine, sequence, { count, isUrgent: true }))
+    context.next ??
+    ((sequence, count, bounds) => nextValues(engine, sequence, { count, isUrgent: true, bounds }))
   return {
     kind: 'postgres',
     get bookkeeping() {
@@ -78,7 +79,7 @@ export function sessionIn(transaction: Transaction, context: SessionContext): Tr
       noteRefusal(queriesOf(plan), () =>
         transaction.within(bounds, () => {
           const table = requireTable(tableOf(plan.collection), plan.collection)
-          const draw = createSequenceDraws(next)
+          const draw = createSequenceDraws((sequence, count) => next(sequence, count, bounds))
           const stamp = stampFor(plan, version(table))
           return carryOut(plan, { transaction, table, stamp, report: begin(), draw, work: bounds.work })
         }),
@@ -93,8 +94,10 @@ function queriesOf(plan: WritePlan): readonly (Query<FieldRef> | undefined)[] {
 }
 
 /** Sequence values for one write. */
-export function sequenceDrawsOn(engine: Engine): SequenceDraws {
-  return createSequenceDraws((sequence, count) => nextValues(engine, sequence, { count, isUrgent: true }))
+export function sequenceDrawsOn(engine: Engine, bounds: Bounds): SequenceDraws {
+  return createSequenceDraws((sequence, count) =>
+    nextValues(engine, sequence, { count, isUrgent: true, bounds }),
+  )
 }
 
 async function findIn(

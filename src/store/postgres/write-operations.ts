@@ -44,7 +44,7 @@ export function writeOperations({
           const plan = note(given)
           const table = requireTable(context.tableOf(plan.collection), plan.collection)
           const stamp = stampFor(plan, context.version(table))
-          const draw = sequenceDrawsOn(engine)
+          const draw = sequenceDrawsOn(engine, bounds)
           const isDone = await writeAtOnce(plan, { connections, table, stamp, draw, begin, bounds, shared })
           // Undefined: one statement is not enough, or there was a conflict.
           if (isDone !== undefined) return isDone
@@ -58,7 +58,7 @@ export function writeOperations({
           return await inTransaction(connections, work, { holder: bounds, kind, isDistributed })
         }),
       ),
-    transact: (work, { isDryRun = false, seesLatest = false, caller } = {}) =>
+    transact: (work, { isDryRun = false, seesLatest = false, caller, bounds } = {}) =>
       run('transact', () =>
         notifyAfterCapture(onCaptured, (note) =>
           inTransaction(
@@ -74,7 +74,8 @@ export function writeOperations({
             {
               isSnapshot: !seesLatest,
               queue: `transactions of ${schema}`,
-              holder: { caller },
+              holder: bounds ?? { caller },
+              bounds,
               isDistributed: context.isCluster(),
             },
           ),

@@ -16,7 +16,7 @@ export function createSqliteEngine({ statements, writer, run, listen }: EngineOp
   const query = (fragment: Fragment): Rows => queryIn(statements, fragment)
   const session: EngineSession = { query: async (fragment) => query(fragment) }
 
-  async function batch(fragments: readonly Fragment[], { undoUnless }: BatchOptions = {}) {
+  async function batch(fragments: readonly Fragment[], { undoUnless, bounds }: BatchOptions = {}) {
     const perform = (): readonly Rows[] =>
       fragments.map((fragment, i) => {
         const rows = query(fragment)
@@ -24,7 +24,7 @@ export function createSqliteEngine({ statements, writer, run, listen }: EngineOp
         return rows
       })
     try {
-      return await writer.run(perform)
+      return await writer.run(perform, bounds)
     } catch (error) {
       if (error instanceof Undone) return undefined
       throw error

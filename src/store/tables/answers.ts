@@ -1,5 +1,6 @@
 /** Answers to writes with an idempotency key. Each is stored in the transaction of its write. */
 import { ServiceError } from '../../base/errors.ts'
+import type { Bounds } from '../bounds.ts'
 import type { Engine, EngineSession } from '../engine.ts'
 import { type Fragment, join, param, sql } from '../sql/fragment.ts'
 
@@ -55,7 +56,7 @@ export interface Answers {
   /** What a caller uses; counting stops at `maxKeys`. */
   readonly usage: (
     caller: string,
-    limit: { readonly maxKeys: number; readonly nowMs: number },
+    limit: { readonly maxKeys: number; readonly nowMs: number; readonly bounds?: Bounds | undefined },
   ) => Promise<Usage>
   /** Deletes a limited number of expired answers, and returns how many. */
   readonly trim: (nowMs: number) => Promise<number>
@@ -74,12 +75,13 @@ export function createAnswers(engine: Engine): Answers {
           sql`update smalt_answer set leased_until = 0 where ${isOf(keyed)} and status = 0`,
         ])
       }),
-    usage: (caller, { maxKeys, nowMs }) =>
+    usage: (caller, { maxKeys, nowMs, bounds }) =>
       engine.run('answers', async () => {
         const [row] = await engine.query(
           sql`select count(*), coalesce(sum(size), 0) from (
             select size from smalt_answer where caller = ${param(caller)} and expires > ${param(nowMs)}
             limit ${param(maxKeys)}) as own`,
+          { bounds },
         )
         return { keys: Number(row![0]), bytes: Number(row![1]) }
       }),

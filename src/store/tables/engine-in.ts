@@ -1,7 +1,9 @@
-/** An engine whose statements all run in one open transaction, so that bookkeeping can be part of a larger write. */
+/** Engines for a part of a request. */
+import type { Bounds } from '../bounds.ts'
 import type { BatchOptions, Engine, EngineSession, Rows } from '../engine.ts'
 import { type Fragment, raw } from '../sql/fragment.ts'
 
+/** An engine whose statements all run in one open transaction, so that bookkeeping can be part of a larger write. */
 export function engineIn(engine: Engine, session: EngineSession): Engine {
   return {
     ...engine,
@@ -12,6 +14,17 @@ export function engineIn(engine: Engine, session: EngineSession): Engine {
       return await batchIn(session, statements, options)
     }) as Engine['batch'],
     transaction: (work) => work(session),
+  }
+}
+
+/** The same engine for one request, within whose bounds its statements run. */
+export function engineFor(engine: Engine, bounds: Bounds | undefined): Engine {
+  if (!bounds) return engine
+  return {
+    ...engine,
+    query: (statement, options) => engine.query(statement, { bounds, ...options }),
+    batch: (statements: readonly Fragment[], options?: BatchOptions) =>
+      engine.batch(statements, { bounds, ...options }),
   }
 }
 

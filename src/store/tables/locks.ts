@@ -1,13 +1,15 @@
 /** Locks as rows, one per resource of a domain. An expired row is the same as no row. */
 import { unreachable } from '../../base/errors.ts'
+import type { Bounds } from '../bounds.ts'
 import type { Engine, Rows } from '../engine.ts'
 import { type Fragment, param, sql } from '../sql/fragment.ts'
+import { engineFor } from './engine-in.ts'
 
 export interface Locks {
   /** Performs one operation on one lock; it is durable when this resolves, and concurrent operations are serialized. */
-  readonly change: (request: LockRequest) => Promise<LockOutcome>
+  readonly change: (request: LockRequest, bounds?: Bounds) => Promise<LockOutcome>
   /** How many locks a caller holds; counting stops at `maxLocks`. */
-  readonly held: (account: Required<LockAccount>) => Promise<number>
+  readonly held: (account: Required<LockAccount>, bounds?: Bounds) => Promise<number>
 }
 
 export type LockOperation = 'acquire' | 'release' | 'count' | 'ping'
@@ -43,10 +45,10 @@ export interface LockOutcome {
  */
 export function createLocks(engine: Engine): Locks {
   return {
-    change: (request) => engine.run('lock', () => change(engine, request)),
-    held: (account) =>
+    change: (request, bounds) => engine.run('lock', () => change(engineFor(engine, bounds), request)),
+    held: (account, bounds) =>
       engine.run('lock', async () => {
-        const [row] = await engine.query(sql`select ${heldBy(engine, account)}`)
+        const [row] = await engine.query(sql`select ${heldBy(engine, account)}`, { bounds })
         return Number(row![0])
       }),
   }

@@ -1,14 +1,15 @@
 /** Sequences: values that are unique across all processes. */
 import { ServiceError } from '../../base/errors.ts'
 import type { Sequence } from '../../schema/field.ts'
-import type { Engine, Rows, Urgency } from '../engine.ts'
+import type { Engine, QueryOptions, Rows } from '../engine.ts'
 import type { PeekOptions, Store } from '../store.ts'
 import { type Fragment, param, raw, sql } from '../sql/fragment.ts'
 
 /** The operations of a store on its sequences. */
 export function createSequences(engine: Engine): Pick<Store, 'nextValues' | 'peekValues' | 'raiseSequence'> {
   return {
-    nextValues: (sequence, count) => engine.run('sequence', () => nextValues(engine, sequence, { count })),
+    nextValues: (sequence, count, bounds) =>
+      engine.run('sequence', () => nextValues(engine, sequence, { count, bounds })),
     peekValues: (sequence, options) => engine.run('sequence', () => peekValues(engine, sequence, options)),
     raiseSequence: (sequence) =>
       engine.run('sequence', async () => {
@@ -46,9 +47,9 @@ export function peekingOn({ peekValues: peek }: Pick<Store, 'peekValues'>): Stor
 export async function nextValues(
   engine: Engine,
   sequence: Sequence,
-  { count, ...urgency }: Urgency & { readonly count: number },
+  { count, ...options }: QueryOptions & { readonly count: number },
 ): Promise<readonly bigint[]> {
-  const [rows] = await engine.batch([advance(sequence, count)], urgency)
+  const [rows] = await engine.batch([advance(sequence, count)], options)
   return valuesFrom(rows!, sequence, count)
 }
 

@@ -89,8 +89,9 @@ function handling(operation: string): Route['handle'] {
 
 async function locking(call: Call, request: Json | undefined): Promise<Reply> {
   const { app, caller, idempotency } = call
-  if (idempotency) return onceReply(await app.service.once.lock(caller, request, contextOf(call)))
-  return jsonReply({ result: await app.service.data.lock(caller, request) })
+  const context = contextOf(call)
+  if (idempotency) return onceReply(await app.service.once.lock(caller, request, context))
+  return jsonReply({ result: await app.service.data.lock(caller, request, context) })
 }
 
 function reply(result: boolean | number): Content {

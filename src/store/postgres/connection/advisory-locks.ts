@@ -1,5 +1,6 @@
 /** Advisory locks, which belong to no row: one process at a time runs the work that a lock is named for. */
-import type { SqlSession } from './connection.ts'
+import type { Bounds } from '../../bounds.ts'
+import type { Connection, SqlSession } from './connection.ts'
 
 /** Locks until the transaction ends. Waits while another session holds the lock. */
 export async function lockExclusively(session: SqlSession, name: string): Promise<void> {
@@ -9,13 +10,20 @@ export async function lockExclusively(session: SqlSession, name: string): Promis
   })
 }
 
-/** Runs work while the connection holds the lock. Waits while another session holds it. */
-export async function holding<T>(session: SqlSession, name: string, work: () => Promise<T>): Promise<T> {
-  await session.query({ text: 'select pg_advisory_lock(hashtextextended($1, 0))', values: [named(name)] })
+/** Runs work while the connection holds the lock. Waits while another session holds it, as long as the bounds allow. */
+export async function holding<T>(
+  connection: Connection,
+  { name, bounds }: { readonly name: string; readonly bounds: Bounds | undefined },
+  work: () => Promise<T>,
+): Promise<T> {
+  const text = 'select pg_advisory_lock(hashtextextended($1, 0))'
+  const lock = (): Promise<unknown> => connection.query({ text, values: [named(name)] })
   try {
+    await (bounds ? connection.within(bounds, lock) : lock())
     return await work()
   } finally {
-    await unlock(session, name).catch(() => undefined)
+    // Also if it was cancelled while it waited: it may have got the lock at that moment.
+    await unlock(connection, name).catch(() => undefined)
   }
 }
 

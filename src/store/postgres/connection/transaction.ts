@@ -17,7 +17,9 @@ export interface Transaction extends SqlSession {
   undo(): void
 }
 
-interface TransactionOptions extends Charge {
+interface TransactionOptions extends Omit<Charge, 'bounds'> {
+  /** Limit the work, also of repetitions, but not the commit: it has a limit of its own. */
+  readonly bounds?: Bounds | undefined
   /** Repeatable read: all reads see one snapshot, and writing a document that others changed since is a collision. */
   readonly isSnapshot?: boolean
   /** Whether the work may be repeated; false if it passes on documents as it reads them. */
@@ -35,6 +37,8 @@ export async function inTransaction<T>(
   work: (transaction: Transaction) => Promise<T>,
   options: TransactionOptions = {},
 ): Promise<T> {
+  const { bounds, ...charge } = options
+  const { kind = TRANSACTION, holder = bounds } = charge
   const began = performance.now()
   let losses = 0
   for (let attempt = 1; ; attempt++) {
@@ -42,9 +46,9 @@ export async function inTransaction<T>(
       const queue = attempt > 1 ? options.queue : undefined
       const attemptOn = (connection: Connection): Promise<T> => {
         const run = (): Promise<T> => runOnce(connection, work, options)
-        return queue === undefined ? run() : holding(connection, queue, run)
+        return queue === undefined ? run() : holding(connection, { name: queue, bounds }, run)
       }
-      return await connections.with(attemptOn, { ...options, kind: options.kind ?? TRANSACTION })
+      return await connections.with(attemptOn, { ...charge, kind, holder })
     } catch (error) {
       // The connection may have died while idle in the pool. Nothing was committed on it, so another one is
       // tried.
@@ -71,18 +75,19 @@ const LOSSES = 2
 async function runOnce<T>(
   connection: Connection,
   work: (transaction: Transaction) => Promise<T>,
-  { isSnapshot = false, isDistributed = false }: TransactionOptions,
+  { isSnapshot = false, isDistributed = false, bounds }: TransactionOptions,
 ): Promise<T> {
   let isUndone = false
   // Not awaited: it is sent with the first statement of the work, which saves a round trip.
   connection.send(isSnapshot ? 'begin isolation level repeatable read' : 'begin')
   try {
-    const result = await work({
+    const transaction: Transaction = {
       query: (statement) => connection.query(statement),
       attempt: (part) => attempt(connection, part),
-      within: (bounds, part) => connection.within(bounds, part),
+      within: (limits, part) => connection.within(limits, part),
       undo: () => (isUndone = true),
-    })
+    }
+    const result = await (bounds ? connection.within(bounds, () => work(transaction)) : work(transaction))
     if (isUndone) await plain(connection, 'rollback')
     else await commit(connection, isDistributed)
     return result

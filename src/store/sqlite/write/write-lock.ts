@@ -31,10 +31,17 @@ const RETRY_MS = 10
 /** Shorter than a timer of `RETRY_MS` may take, so that the first one to wake does try. */
 const QUIET_MS = RETRY_MS / 2
 
-/** Of work without bounds: bookkeeping, and tasks in the background. */
-const WAIT_MS = 10_000
+/** How long work waits that is not part of a request with a time limit: changes of metadata, and tasks in the background. */
+export interface WaitLimits {
+  /** For another process. */
+  readonly lockedMs: number
+  /** While the lock is lent. Loans end by themselves, and who gives up would only have to start again. */
+  readonly lentMs: number
+}
 
-export function createWriteLock(database: DatabaseSync): WriteLock {
+const WAIT_LIMITS: WaitLimits = { lockedMs: 10_000, lentMs: 60_000 }
+
+export function createWriteLock(database: DatabaseSync, limits: WaitLimits = WAIT_LIMITS): WriteLock {
   const beginToRead = database.prepare('begin')
   const beginToWrite = database.prepare('begin immediate')
   let triedMs = -Infinity
@@ -82,7 +89,7 @@ export function createWriteLock(database: DatabaseSync): WriteLock {
       pausing ??= startPause(() => (pausing = undefined))
       return pausing.ended
     },
-    waitLimit: (bounds) => waitLimit(bounds, () => returned !== undefined),
+    waitLimit: (bounds) => waitLimit(bounds, { limits, isLent: () => returned !== undefined }),
   }
 }
 
@@ -103,28 +110,33 @@ function startPause(onEnd: () => void): Pause {
   return { ended: promise, end }
 }
 
-function waitLimit(bounds: Bounds | undefined, isLent: () => boolean): WaitLimit {
-  const limitMs = bounds?.timeLimitMs ?? WAIT_MS
+interface Waiting {
+  readonly limits: WaitLimits
+  readonly isLent: () => boolean
+}
+
+function waitLimit(bounds: Bounds | undefined, { limits, isLent }: Waiting): WaitLimit {
+  const limitMs = bounds?.timeLimitMs ?? limits.lockedMs
   const isOfRequest = bounds?.work !== undefined
+  const lastMs = isOfRequest ? Infinity : performance.now() + Math.max(limitMs, limits.lentMs)
   let untilMs = performance.now() + limitMs
   return () => {
     if (bounds?.getSignal?.().aborted || bounds?.work?.isCancelled) return callerLeft()
-    // Loans end by themselves: nobody waits for work of the store itself, which would only have to start again.
     if (isLent() && !isOfRequest) untilMs = performance.now() + limitMs
-    if (performance.now() < untilMs) return undefined
+    if (performance.now() < Math.min(untilMs, lastMs)) return undefined
     const reason = isLent() ? LENT : LOCKED
-    return bounds ? waitedTooLong(bounds.work?.timeLimitMs ?? limitMs, reason) : locked()
+    return bounds ? waitedTooLong(bounds.work?.timeLimitMs ?? limitMs, reason) : unavailable(reason)
   }
 }
 
 const LOCKED = 'another process has the database file locked'
-const LENT = 'a larger write, or an index that is built, has to end before it'
+const LENT = 'a larger write, or an index that is built, has to end first'
 
 function waitedTooLong(timeLimitMs: number, reason: string): ServiceError {
   const message = `the request took longer than ${Math.ceil(timeLimitMs)} ms, because ${reason}; try again in a second`
   return new ServiceError('store-crud:Timeout', message)
 }
 
-function locked(): ServiceError {
-  return new ServiceError('crud:Unavailable', `${LOCKED}; try again in a second`)
+function unavailable(reason: string): ServiceError {
+  return new ServiceError('crud:Unavailable', `${reason}; try again in a second`)
 }

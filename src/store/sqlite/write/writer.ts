@@ -5,7 +5,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Bounds } from '../../bounds.ts'
 import { storeFailure } from '../file/failures.ts'
-import { type WaitLimit, type WriteLock, createWriteLock } from './write-lock.ts'
+import { type WaitLimits, type WaitLimit, type WriteLock, createWriteLock } from './write-lock.ts'
 
 export interface Writer {
   /**
@@ -47,8 +47,12 @@ type Finish = () => void
 /** Time slice of a batch: the remaining jobs run in later turns of the event loop, so that reads are not delayed. */
 const MAX_BATCH_MS = 10
 
-export function createWriter(database: DatabaseSync, afterCommit: () => void): OwningWriter {
-  const lock = createWriteLock(database)
+export function createWriter(
+  database: DatabaseSync,
+  afterCommit: () => void,
+  limits?: WaitLimits,
+): OwningWriter {
+  const lock = createWriteLock(database, limits)
   const commit = database.prepare('commit')
   const guards = guardsOn(database)
   let jobs: Job[] = []
