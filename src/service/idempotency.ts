@@ -130,19 +130,37 @@ export async function runInParts(
   if (first) return { ...first, isRepeated }
   try {
     const { isComplete, ...made } = await work({ isRepeated })
+    const answer = { ...made, expiresMs: lease.expiresMs }
     // A larger answer is made again from those of the parts.
-    if (!isComplete || Buffer.byteLength(made.text) > limits.idempotencyAnswerBytes) {
-      await store.keyedAnswers.release(keyed)
-    } else {
-      const answer = { ...made, expiresMs: lease.expiresMs }
-      await store.transact((session) => session.bookkeeping.keyedAnswers.keep(keyed, answer))
+    const mayKeep = isComplete && Buffer.byteLength(made.text) <= limits.idempotencyAnswerBytes
+    if (mayKeep && (await keepIfPossible(store, answer, { keyed, bounds: request.bounds })))
       noteUse(store.keyedAnswers, keyed, answer)
-    }
+    else await release(store, keyed)
     return { ...made, isRepeated: false }
   } catch (error) {
-    await store.keyedAnswers.release(keyed).catch(() => undefined)
+    await release(store, keyed)
     throw error
   }
+}
+
+/** The parts are stored: if this takes too long, the request is answered all the same, and a repetition from the parts. */
+async function keepIfPossible(
+  store: Pick<Database, 'transact'>,
+  answer: Answer & { readonly expiresMs: number },
+  { keyed, bounds }: { readonly keyed: Keyed; readonly bounds: Bounds | undefined },
+): Promise<boolean> {
+  try {
+    await store.transact((session) => session.bookkeeping.keyedAnswers.keep(keyed, answer), { bounds })
+    return true
+  } catch (error) {
+    if (error instanceof ServiceError) return false
+    throw error
+  }
+}
+
+/** If that fails, a repetition has to wait until the lease is over. */
+async function release({ keyedAnswers }: Pick<Database, 'keyedAnswers'>, keyed: Keyed): Promise<void> {
+  await keyedAnswers.release(keyed).catch(() => undefined)
 }
 
 /** Longer than a process needs to end a request whose time is over. */

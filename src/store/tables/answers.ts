@@ -71,9 +71,10 @@ export function createAnswers(engine: Engine): Answers {
   return {
     release: (keyed) =>
       engine.run('answers', async () => {
-        await engine.batch([
-          sql`update smalt_answer set leased_until = 0 where ${isOf(keyed)} and status = 0`,
-        ])
+        // One process owns an embedded database, and does not look at leases.
+        if (!engine.isShared) return
+        const ended = sql`update smalt_answer set leased_until = 0 where ${isOf(keyed)} and status = 0`
+        await engine.batch([ended], { bounds: RELEASING })
       }),
     usage: (caller, { maxKeys, nowMs, bounds }) =>
       engine.run('answers', async () => {
@@ -98,6 +99,9 @@ export function createAnswers(engine: Engine): Answers {
   }
 }
 
+/** The time of the request may be over, and its caller waits for the answer. */
+const RELEASING: Bounds = { timeLimitMs: 1_000 }
+
 /** Limits the time for which one statement holds the write lock of SQLite. */
 const TRIMMED = 500
 
@@ -106,12 +110,18 @@ export function answersIn(engine: Engine, session: EngineSession): AnswerSession
     if (!(await engine.tryClaim(session, `key ${JSON.stringify([keyed.caller, keyed.key])}`)))
       throw underWay()
     const [row] = await session.query(
-      sql`select fingerprint, status, answer, leased_until from smalt_answer
+      sql`select fingerprint, status, answer, leased_until, expires from smalt_answer
         where ${isOf(keyed)} and expires > ${param(keyed.nowMs)}`,
     )
     if (!row) return undefined
     if (row[0] !== keyed.fingerprint) throw mismatch()
-    return { status: Number(row[1]), text: String(row[2]), leasedUntil: Number(row[3]) }
+    const [, status, text, leasedUntil, expiresMs] = row
+    return {
+      status: Number(status),
+      text: String(text),
+      leasedUntil: Number(leasedUntil),
+      expiresMs: Number(expiresMs),
+    }
   }
   return {
     async find(keyed) {
@@ -129,7 +139,9 @@ export function answersIn(engine: Engine, session: EngineSession): AnswerSession
       // One process owns an embedded database, and refuses concurrent requests by itself.
       if (engine.isShared && found && found.leasedUntil > keyed.nowMs) throw underWay()
       if (!found) requireRoom()
-      await session.query(put(keyed, { status: 0, text: '', expiresMs, leasedUntil: untilMs }))
+      // A repetition does not prolong it: the answers of the parts would not be there for as long.
+      const lastMs = found?.expiresMs ?? expiresMs
+      await session.query(put(keyed, { status: 0, text: '', expiresMs: lastMs, leasedUntil: untilMs }))
       return { isRepeated: found !== undefined }
     },
   }
