@@ -136,6 +136,7 @@ test('lock, sequence: a request waits for a row no longer than it may', async ()
       store.locks.change({ ...request, operation: 'ping' }, SHORT),
       store.locks.change({ ...request, operation: 'acquire' }, SHORT),
       store.nextValues(sequence, 1, SHORT),
+      store.transact((session) => session.nextValues(sequence, 1, SHORT)),
     )
   })
 })
