@@ -10,7 +10,7 @@ import type { Datasources } from './documents/datastore.ts'
 import { type EntityInfo, parseEntityInfo } from './documents/entity-info.ts'
 import { type SchemaDocument, parseSchemaDocument } from './documents/schema-document.ts'
 import { formsOf, isWhole } from './stored-forms.ts'
-import { withDisordered } from './stored-order.ts'
+import { type MemberNames, memberNames, withDisordered } from './stored-order.ts'
 
 /** The metadata of the service, with the collections of all its datasources. */
 export interface AllRecords extends MetadataRecords {
@@ -53,6 +53,8 @@ interface Version {
   readonly document: () => SchemaDocument
   /** The small part that lists of versions show. */
   readonly heading: () => Heading
+  /** Needed of all versions of a collection that an earlier release made; so it is kept as long as the version. */
+  readonly memberNames: () => MemberNames
   /** The compiled form that requests use. */
   readonly schema: () => Schema
 }
@@ -123,7 +125,7 @@ function readEntity(
   const stored = once(() => {
     const remembered = storedIn(collectionOf(info))
     return withDisordered(withForms(remembered, versions), () =>
-      versions.map(([, { document }]) => compileRoot(document().fields)),
+      versions.map(([, { memberNames: names }]) => names()),
     )
   })
   const versions = records.schemas.map(({ version, schema }): [string, Version] => {
@@ -136,9 +138,17 @@ function readEntity(
       before?.text === schema
         ? before.heading
         : once((): Heading => ({ version: document().version, status: document().status }))
+    const names =
+      before?.text === schema ? before.memberNames : once(() => memberNames(compileRoot(document().fields)))
     return [
       version,
-      { text: schema, document, heading, schema: once(() => compileSchema(info, document(), stored())) },
+      {
+        text: schema,
+        document,
+        heading,
+        memberNames: names,
+        schema: once(() => compileSchema(info, document(), stored())),
+      },
     ]
   })
   return { info, infoText: records.info, versions: new Map(versions), storedIn, records }

@@ -6,6 +6,7 @@ import { ServiceError } from '../base/errors.ts'
 import { type Json, sameJson } from '../base/json/json.ts'
 import { printDate } from '../schema/date.ts'
 import type { Entity } from './catalogue.ts'
+import { compileRoot } from './compile-fields.ts'
 import { droppedBy } from './dropped.ts'
 import type { Finding } from './finding.ts'
 import { withElementSteps } from './index-paths.ts'
@@ -19,6 +20,7 @@ import {
 } from './documents/metadata-document.ts'
 import { isSnapshot } from './documents/names.ts'
 import { type SchemaDocument, parseStatus } from './documents/schema-document.ts'
+import { memberNames } from './stored-order.ts'
 import type { Proposal } from './validate/validate-change.ts'
 import { type MetadataLimits, checkInfoSizes, checkSizes, checkVersions } from './documents/sizes.ts'
 
@@ -203,8 +205,14 @@ export function isUnchanged(entity: Entity, info: EntityInfo, schema: SchemaDocu
   const before = printMetadataDocument(entity.info, existing)
   const after = printMetadataDocument(info, schema)
   // Documents show their members in the order of the fields.
-  if (isSnapshot(value)) return JSON.stringify(before) === JSON.stringify(after)
+  if (isSnapshot(value)) return sameJson(before, after) && listsAlike(existing, schema)
   if (sameJson(before, after)) return true
   const problem = `version ${value} of ${info.name} exists with other content; only SNAPSHOT versions can be replaced`
   throw new ServiceError('metadata:DuplicateSchema', problem)
+}
+
+/** Whether both list their fields in the same order. */
+function listsAlike(a: SchemaDocument, b: SchemaDocument): boolean {
+  const [one, other] = [a, b].map(({ fields }) => JSON.stringify([...memberNames(compileRoot(fields))]))
+  return one === other
 }

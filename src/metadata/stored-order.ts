@@ -10,9 +10,18 @@
 import type { Element, Field, ObjectField } from '../schema/field.ts'
 import { FIRST_MEMBERS, storedMembers } from '../schema/member-order.ts'
 
-/** What versions add to the record of their collection, beside their paths, which are added in the same order. */
-export function orderEntries(record: readonly string[], roots: readonly ObjectField[]): readonly string[] {
-  if (record.length > 0 && !hasOrder(record)) return []
+/**
+ * What versions add to the record of their collection, beside their paths, which are added in the same order. The record of an
+ * earlier release begins to have an order if all `earlier` versions stored theirs.
+ */
+export function orderEntries(
+  record: readonly string[],
+  roots: readonly ObjectField[],
+  earlier: readonly MemberNames[],
+): readonly string[] {
+  if (record.length > 0 && !hasOrder(record)) {
+    if (earlier.length === 0 || disorderedIn(record, earlier).length > 0) return []
+  }
   const known = new Set(record)
   const entries = [ORDERED]
   for (const object of roots.flatMap((root) => [...objectsIn(root)])) {
@@ -33,16 +42,28 @@ export function orderEntries(record: readonly string[], roots: readonly ObjectFi
  */
 export function withDisordered(
   record: readonly string[],
-  roots: () => readonly ObjectField[],
+  versions: () => readonly MemberNames[],
 ): readonly string[] {
   if (hasOrder(record)) return record
+  return [...record, ...disorderedIn(record, versions()).map((path) => `${DISORDERED}${path}`)]
+}
+
+/** The members of each object of a version, by its path, in the order in which the version lists them. */
+export type MemberNames = ReadonlyMap<string, readonly string[]>
+
+export function memberNames(root: ObjectField): MemberNames {
+  return new Map([...objectsIn(root)].map((object) => [object.path, namesOf(object)]))
+}
+
+/** The paths of these objects. */
+function disorderedIn(record: readonly string[], versions: readonly MemberNames[]): readonly string[] {
   const recorded = levelsIn(record)
   const objects = Map.groupBy(
-    roots().flatMap((root) => [...objectsIn(root)]),
-    ({ path }) => path,
+    versions.flatMap((names) => [...names]),
+    ([path]) => path,
   )
-  const disordered = [...objects].filter(([path, versions]) => {
-    const orders = versions.map(namesOf).sort((a, b) => a.length - b.length)
+  const disordered = [...objects].filter(([path, listed]) => {
+    const orders = listed.map(([, names]) => names).sort((a, b) => a.length - b.length)
     const longest = orders.at(-1)!
     const added = longest.slice(orders[0]!.length)
     const isSound =
@@ -51,7 +72,7 @@ export function withDisordered(
       isPartOf(longest, recorded.get(path) ?? [])
     return !isSound
   })
-  return [...record, ...disordered.map(([path]) => `${DISORDERED}${path}`)]
+  return disordered.map(([path]) => path)
 }
 
 /** Whether an entry of the record says something about order. */

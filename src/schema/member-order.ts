@@ -33,11 +33,17 @@ export function storedOrderOf(object: ObjectField): readonly string[] {
 /** The names of the members of an object, in the order in which they are shown. */
 export function shownNames(value: JsonObject, shownOrder: readonly string[] | undefined): readonly string[] {
   const names = Object.keys(value)
-  if (!shownOrder) return names
-  const own = shownOrder.filter((name) => Object.hasOwn(value, name))
+  if (!shownOrder || names.length < 2) return names
+  const ranks = ranksIn(shownOrder)
   // The documents of references and values that are computed on read follow.
-  return own.length === names.length ? own : [...new Set([...own, ...names])]
+  const rank = (name: string): number => ranks.get(name) ?? shownOrder.length
+  return names.sort((a, b) => rank(a) - rank(b))
 }
+
+/** An object may have few of the members that its schema lists. */
+const ranksIn = memoized(
+  (order: readonly string[]): ReadonlyMap<string, number> => new Map(order.map((name, i) => [name, i])),
+)
 
 /** Whether stored text may have members in another order than this version shows them in. */
 export const isShownInOtherOrder = memoized(hasShownOrder)

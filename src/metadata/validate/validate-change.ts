@@ -90,7 +90,7 @@ function validateFuture(
 
 /** The collection definition for the entity in its present state. */
 export function presentDefinition(entity: Entity): CollectionDefinition {
-  return definitionOf({ info: entity.info, documents: documentsOf(entity) }, entity.storedIn)
+  return definitionOf({ info: entity.info, documents: documentsOf(entity), entity }, entity.storedIn)
 }
 
 type Documents = ReadonlyMap<string, SchemaDocument>
@@ -100,7 +100,7 @@ function documentsOf(entity: Entity | undefined): Documents {
 }
 
 function definitionOf(
-  { info, documents }: Pick<Future, 'info' | 'documents'>,
+  { info, documents, entity }: Pick<Future, 'info' | 'documents' | 'entity'>,
   storedIn: Catalogue['storedIn'],
 ): CollectionDefinition {
   const collection = collectionOf(info)
@@ -112,6 +112,7 @@ function definitionOf(
       ...orderEntries(
         record,
         schemas.map(({ root }) => root),
+        [...(entity?.versions.values() ?? [])].map(({ memberNames }) => memberNames()),
       ),
     ]),
   ]

@@ -144,17 +144,46 @@ for (const [lists, passing] of EARLIER) {
   })
 }
 
-test('stored order: that of a store of an earlier release stays undecided', async () => {
+/** Each row: what the versions of an earlier release list; what the record says of order when another version is added. */
+const ADDED: readonly (readonly [lists: readonly string[], added: string, entries: readonly string[]])[] = [
+  [['ba'], 'bxa', ['$ordered', '$before.["x","a"]']],
+  [['ba', 'bac'], 'ab', ['$ordered']],
+  [['ba', 'ab'], 'bxa', []],
+]
+
+for (const [lists, added, entries] of ADDED) {
+  test(`stored order: in a store of an earlier release with ${lists.join(', ')}, ${added} is added`, async () => {
+    const store = memoryMetadata()
+    await opened(
+      lists.map((names, i) => [`${i + 1}.0.0`, texts(names)] as const),
+      store,
+    )
+    const earlier = withoutOrder(store)
+    await opened([['9.0.0', texts(added)]], earlier)
+    const { paths } = earlier.prepared.get('item')!
+    assert.deepEqual(paths.filter(isOrder), entries)
+  })
+}
+
+test('stored order: a snapshot that only writes other keys in another order is no change', async () => {
+  const version = '1.0.0-SNAPSHOT'
   const store = memoryMetadata()
-  await opened([['1.0.0', texts('ba')]], store)
-  const earlier = withoutOrder(store)
-  const registry = await opened([['2.0.0', texts('ab')]], earlier)
-  assert.ok(!earlier.prepared.get('item')!.paths.includes('$ordered'))
-  assert.ok(registry.schemasOf('item').every((schema) => !mayPassThrough(schema)))
+  const long = (constraints: JsonObject): JsonObject => ({ a: { type: 'string', constraints }, b: TEXT })
+  const registry = await opened([[version, long({ minLength: 1, maxLength: 2 })]], store)
+  const { epoch } = await store.readMetadata()
+  const body = metadataOf('item', {
+    fields: long({ maxLength: 2, minLength: 1 }),
+    schema: versionOf(version),
+  })
+  await registry.create('bob', { entity: 'item', version }, body)
+  assert.equal((await store.readMetadata()).epoch, epoch)
 })
 
+function isOrder(entry: string): boolean {
+  return /^\$(?:ordered$|before\.)/.test(entry)
+}
+
 function withoutOrder(store: MemoryMetadata): MemoryMetadata {
-  const isOrder = (entry: string): boolean => /^\$(?:ordered$|before\.)/.test(entry)
   return {
     ...store,
     readMetadata: async () => {
