@@ -59,6 +59,19 @@ async function find(): Promise<void> {
       parseAs: 'text',
     }),
   )
+  await completes(
+    client.POST('/data/find/{entity}', {
+      params,
+      body: {
+        query: null,
+        filter: 'price < 100',
+        projection: everything,
+        page: { size: 1 },
+        range: null,
+        from: null,
+      },
+    }),
+  )
   expect(typeof lines === 'string' && lines.includes('"status":"COMPLETE"'), 'the stream is complete')
 }
 

@@ -4,7 +4,7 @@
  */
 import { type Shape, Type } from '../../base/json/shape.ts'
 import { DataRequestShape, ExecutionShape, PageShape } from './data-shapes.ts'
-import { component, count, document, listed, optional, refusing, text } from './shape-parts.ts'
+import { component, count, document, listed, optional, text } from './shape-parts.ts'
 
 const known = DataRequestShape.properties
 type Key = string
@@ -31,6 +31,18 @@ const TARGET = ['objectType', 'version', 'entity', 'entityVersion']
 const COMMON = [...TARGET, 'execution', 'client', 'clientId']
 const PAGE = ['range', 'from', 'to', 'maxResults']
 const CONDITION = ['onlyIfCurrent', 'documentVersions']
+
+/**
+ * For a key that a form has no use for: null means the same as no key. Any other value has to be ruled out here, because
+ * compilers accept a member of one form of a union in every other one. The list, which nothing can be an item of, only makes
+ * the generated type more than null: openapi-fetch takes members that can only be null for members of answers, and does
+ * not let them be sent.
+ */
+const ABSENT: Shape = Type.Union(
+  [Type.Null(), { type: 'array', prefixItems: [false], items: false, minItems: 1 }],
+  { description: 'Absent or null, because of another member that is present.' },
+)
+const absent = Type.Optional(component('Absent'))
 
 const ONE_FORM: readonly Form[] = [{ needs: [], refuses: [] }]
 
@@ -73,6 +85,7 @@ export const OPERATION_SHAPES: Readonly<Record<string, Shape>> = {
   ),
   ExplainRequest: Type.Union([component('FindRequest'), component('AggregateRequest')]),
   GenerateRequest: GENERATE,
+  Absent: ABSENT,
   Page: PageShape,
   Execution: ExecutionShape,
   BulkEntry: Type.Union(
@@ -86,7 +99,7 @@ export function operationShape(name: string): Shape {
   return OPERATION_SHAPES[name]!
 }
 
-/** One shape for each way to write what has several spellings: a condition, and which part of the result is returned. */
+/** One shape for each way to write what has several spellings: a condition, which part of the result is returned, and what is computed. */
 function requestShape(needs: readonly Key[], takes: readonly Key[]): Shape {
   const keys = [...needs, ...takes]
   const conditions: readonly Form[] = keys.includes('query')
@@ -101,12 +114,23 @@ function requestShape(needs: readonly Key[], takes: readonly Key[]): Shape {
         { needs: ['page'], refuses: PAGE },
       ]
     : ONE_FORM
+  // an aggregate has at least one of them
+  const results: readonly Form[] = keys.includes('groupBy')
+    ? ['groupBy', 'values'].map((key) => ({ needs: [key], refuses: [] }))
+    : ONE_FORM
   const forms = conditions.flatMap((condition) =>
-    parts.map((part) =>
-      oneShape(keys, {
-        needs: [...needs.filter((key) => key !== 'query'), ...condition.needs, ...part.needs],
-        refuses: [...condition.refuses, ...part.refuses],
-      }),
+    parts.flatMap((part) =>
+      results.map((result) =>
+        oneShape(keys, {
+          needs: [
+            ...needs.filter((key) => key !== 'query'),
+            ...condition.needs,
+            ...part.needs,
+            ...result.needs,
+          ],
+          refuses: [...condition.refuses, ...part.refuses],
+        }),
+      ),
     ),
   )
   return forms.length === 1 ? forms[0]! : Type.Union(forms)
@@ -119,13 +143,12 @@ interface Form {
 }
 
 function oneShape(keys: readonly Key[], { needs, refuses }: Form): Shape {
-  const members = [...new Set([...needs, ...keys, ...COMMON])]
-    .filter((key) => !refuses.includes(key))
-    .map((key): [Key, Shape] => {
-      if (needs.includes(key)) return [key, DETAILED[key]!]
-      return [key, DETAILED[key] ? optional(DETAILED[key]) : known[key]!]
-    })
-  return refusing(Type.Object(Object.fromEntries(members), { additionalProperties: false }), refuses)
+  const members = [...new Set([...needs, ...keys, ...COMMON])].map((key): [Key, Shape] => {
+    if (needs.includes(key)) return [key, DETAILED[key]!]
+    if (refuses.includes(key)) return [key, absent]
+    return [key, DETAILED[key] ? optional(DETAILED[key]) : known[key]!]
+  })
+  return Type.Object(Object.fromEntries(members), { additionalProperties: false })
 }
 
 function bulkEntry(operation: string, request: string): Shape {
