@@ -6,7 +6,7 @@ import { type DataResponse, type JsonText, type JsonTextParts, printResponse } f
 import { RolledBack, runAtomically } from './atomic-entries.ts'
 import { type BulkRunner, type KeyedBulkRunner, type RunningBulk, datasourceOf } from './entries.ts'
 import { runIndependently } from './independent-entries.ts'
-import { refuseOvertaken } from './overtaken-entries.ts'
+import { overtakenEntries } from './overtaken-entries.ts'
 
 /** The responses of all entries together are limited to the size of one response. */
 export async function bulk(runner: BulkRunner, caller: Caller, request: RunningBulk): Promise<JsonTextParts> {
@@ -35,7 +35,8 @@ export async function bulkOnce(
       { store: storeIn(undefined), limits, now },
       keyedRequest,
       async ({ isRepeated }) => {
-        const due = isRepeated ? await refuseOvertaken(runner, caller, request) : request
+        const overtaken = isRepeated && (await overtakenEntries(runner, caller, request))
+        const due = { ...request, ...(overtaken && { overtaken }) }
         const answers = await runIndependently(runner, caller, due)
         const text = listed(entries, textsOf(answers)).join('')
         return { status: 200, text, isComplete: answers.every(({ status }) => status < 400) }

@@ -18,6 +18,15 @@ import {
   runEntry,
   withdrawal,
 } from './entries.ts'
+import { overtakenError } from './overtaken-entries.ts'
+
+type IndependentBulk = RunningBulk & {
+  /**
+   * The `seq` of entries that may not be carried out any more. Each is a dry run, so that its own error is answered if it has
+   * one, as to any other repetition.
+   */
+  readonly overtaken?: ReadonlySet<number>
+}
 
 /**
  * Which entries fit into the response depends only on their order, never on which of them finishes first.
@@ -27,11 +36,18 @@ import {
 export async function runIndependently(
   runner: BulkRunner,
   caller: Caller,
-  { entries: given, ordered, context, isDryRun }: RunningBulk,
+  { entries: given, ordered, context, isDryRun, overtaken }: IndependentBulk,
 ): Promise<readonly Answer[]> {
   const entries = isDryRun ? given.map(asDryRun) : given
   const { maxResponseBytes } = context.work
   const slice = Math.floor(maxResponseBytes / SIDE_BY_SIDE)
+  const run = async (entry: BulkEntry, responseBytes: number): Promise<Result> => {
+    const asking = { runner, caller, responseBytes }
+    if (!overtaken?.has(entry.seq)) return await runOne(entry, { ...asking, context })
+    const { idempotency: _, ...unkeyed } = context
+    const result = await runOne(asDryRun(entry), { ...asking, context: unkeyed })
+    return result.status < 400 ? failure(overtakenError(), runner) : result
+  }
   const rest = yieldEvery(SLICE_MS)
   const answers: Answer[] = []
   let left = maxResponseBytes
@@ -40,15 +56,11 @@ export async function runIndependently(
     const running: Promise<Result>[] = []
     for (const entry of group) {
       await rest()
-      running.push(
-        left === 0
-          ? notBegun(maxResponseBytes, runner)
-          : runOne(entry, { runner, caller, context, responseBytes }),
-      )
+      running.push(left === 0 ? notBegun(maxResponseBytes, runner) : run(entry, responseBytes))
     }
     for (const [i, result] of (await Promise.all(running)).entries()) {
       const isCut = result.isTooLarge && responseBytes < left
-      const final = isCut ? await runOne(group[i]!, { runner, caller, context, responseBytes: left }) : result
+      const final = isCut ? await run(group[i]!, left) : result
       // The result of a write is always reported, because the write has happened.
       const fits = final.text.length <= left || final.isTooLarge || isWrite(group[i]!)
       answers.push(fits ? final : await notBegun(maxResponseBytes, runner))

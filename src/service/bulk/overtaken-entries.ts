@@ -8,22 +8,31 @@ import { earlierAnswer, keyedRequestOf, partOf } from '../idempotency.ts'
 import type { BulkEntry } from '../request/bulk-request.ts'
 import { type KeyedBulkRunner, type RunningBulk, datasourceOf, isWrite } from './entries.ts'
 
-/** The same bulk, in which such entries are errors. */
-export async function refuseOvertaken(
+/** The `seq` of such entries. */
+export async function overtakenEntries(
   runner: KeyedBulkRunner,
   caller: Caller,
   bulk: RunningBulk,
-): Promise<RunningBulk> {
-  if (!bulk.ordered) return bulk
-  const entries: BulkEntry[] = []
+): Promise<ReadonlySet<number>> {
+  const overtaken = new Set<number>()
+  if (!bulk.ordered) return overtaken
   let hasDoneLater = false
   // from the end, where the later ones are
   for (const entry of bulk.entries.toReversed()) {
-    const isDone = isWrite(entry) && (await wasDone(entry, { runner, caller, bulk }))
-    entries.push(hasDoneLater && isWrite(entry) && !isDone ? { seq: entry.seq, task: overtaken() } : entry)
+    if (!isWrite(entry)) continue
+    const isDone = await wasDone(entry, { runner, caller, bulk })
+    if (hasDoneLater && !isDone) overtaken.add(entry.seq)
     hasDoneLater ||= isDone
   }
-  return { ...bulk, entries: entries.toReversed() }
+  return overtaken
+}
+
+/** The answer to such an entry if nothing else is wrong with it. */
+export function overtakenError(): ServiceError {
+  return new ServiceError(
+    'crud:InvalidRequest',
+    'this entry was not carried out before, and a later one of the ordered bulk is done, so it is not carried out any more; send it in a request with another Idempotency-Key if it is still right',
+  )
 }
 
 interface Repeated {
@@ -42,11 +51,4 @@ async function wasDone(entry: BulkEntry, { runner, caller, bulk }: Repeated): Pr
     keyedRequestOf(part, caller, bulk.context),
   )
   return answer !== undefined
-}
-
-function overtaken(): ServiceError {
-  return new ServiceError(
-    'crud:InvalidRequest',
-    'this entry was refused before, and a later one of the ordered bulk is done, so it is not carried out any more; send it in a request with another Idempotency-Key if it is still right',
-  )
 }
