@@ -43,7 +43,8 @@ export function stepAt({ bounds, values }: Steps, at: number): number {
 }
 
 const tables = new Map<string, Promise<ZoneTable>>()
-const MAX_TABLES = 50
+/** More than there are zones: together they take about 5 MB, and to make one again costs more than an aggregate. */
+const MAX_TABLES = 1_000
 
 async function makeTable(timeZone: string): Promise<ZoneTable> {
   const search = offsetsOf(timeZone)
