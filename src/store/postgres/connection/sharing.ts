@@ -44,6 +44,7 @@ interface SharingOptions<Table, T, R> {
 }
 
 interface Waiting<Table, T, R> extends SharedRequest<Table, T, R> {
+  readonly sinceMs: number
   readonly resolve: (result: R) => void
   readonly reject: (reason: unknown) => void
 }
@@ -105,8 +106,9 @@ function sharedOn<Table, T, R>(
     clearTimeout(maxWaitTimer)
     maxWaitTimer = undefined
     const batch = waiting.take(maxItems)
-    const present = batch.filter((each) => !hasLeft(each))
-    void answerAlone(batch.filter(hasLeft))
+    const gone = callersGone(batch)
+    const present = gone.size === 0 ? batch : batch.filter((each) => !gone.has(each))
+    void answerAlone([...gone])
     if (present.length > 0)
       occupy(present.length === 1 && !batchesSingle ? answerAlone(present) : answer(present))
     schedule()
@@ -143,18 +145,30 @@ function sharedOn<Table, T, R>(
 
   return {
     run(request) {
-      if (performance.now() < aloneUntil || waiting.size >= maxWaiting) return request.alone()
+      const sinceMs = performance.now()
+      if (sinceMs < aloneUntil || waiting.size >= maxWaiting) return request.alone()
       const { promise, resolve, reject } = Promise.withResolvers<R>()
-      waiting.add(request.bounds.caller ?? '', { ...request, resolve, reject })
+      waiting.add(request.bounds.caller ?? '', { ...request, sinceMs, resolve, reject })
       schedule()
       return promise
     },
   }
 }
 
-function hasLeft({ bounds }: { readonly bounds: Bounds }): boolean {
-  return bounds.getSignal?.().aborted === true
+/**
+ * The requests whose callers have disconnected meanwhile. Only those that have waited are asked: a signal costs more than
+ * the rest of a short request.
+ */
+function callersGone<W extends { readonly bounds: Bounds; readonly sinceMs: number }>(
+  batch: readonly W[],
+): ReadonlySet<W> {
+  const before = performance.now() - LONG_WAIT_MS
+  return new Set(
+    batch.filter(({ bounds, sinceMs }) => sinceMs < before && bounds.getSignal?.().aborted === true),
+  )
 }
+
+const LONG_WAIT_MS = 50
 
 /** Whether the statement waited too long, for a lock or a connection. Any other failure belongs to one of its requests. */
 function isSlow(error: unknown): boolean {

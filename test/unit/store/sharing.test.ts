@@ -1,0 +1,63 @@
+/** Requests that share statements: whose signals are needed, and what happens to those whose callers have left. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createSharing } from '../../../src/store/postgres/connection/sharing.ts'
+
+const table = {}
+
+test('sharing: a request that is sent at once needs no signal', async () => {
+  const sharing = sharingOf(async (items) => items)
+  const getSignal = (): AbortSignal => assert.fail('a signal was made for a short request')
+  const results = await Promise.all(
+    [1, 2, 3].map((item) =>
+      sharing.run({ table, item, bounds: { timeLimitMs: 10_000, getSignal }, alone: neverAlone }),
+    ),
+  )
+  assert.deepEqual(results, [1, 2, 3])
+})
+
+test('sharing: a request whose caller left while it waited is not part of the next statement', async () => {
+  const first = Promise.withResolvers<void>()
+  const isSent = Promise.withResolvers<void>()
+  const sent: number[][] = []
+  const sharing = sharingOf(async (items) => {
+    sent.push([...items])
+    if (sent.length > 1) return items
+    isSent.resolve()
+    await first.promise
+    return items
+  })
+  const leaving = new AbortController()
+  const run = (item: number, signal = new AbortController().signal): Promise<number> =>
+    sharing.run({
+      table,
+      item,
+      bounds: { timeLimitMs: 10_000, getSignal: () => signal },
+      alone: () => Promise.resolve(-item),
+    })
+  const running = [run(1)]
+  await isSent.promise
+  running.push(run(2), run(3, leaving.signal))
+  leaving.abort()
+  await sleep(100)
+  first.resolve()
+  assert.deepEqual(await Promise.all(running), [1, 2, -3])
+  assert.deepEqual(sent, [[1], [2]])
+})
+
+function neverAlone(): Promise<number> {
+  return assert.fail('it ran alone')
+}
+
+function sharingOf(together: (items: readonly number[]) => Promise<readonly number[]>) {
+  return createSharing<typeof table, number, number>({
+    timeLimitMs: 10_000,
+    minTimeLimitMs: 1,
+    batchesSingle: true,
+    maxUnderWay: 1,
+    maxWaiting: 100,
+    together: (_, items) => together(items),
+    mayRepeat: () => true,
+  })
+}
