@@ -73,7 +73,7 @@ export function logTo(stream: DestinationStream, level: LogLevel): Log {
   }
 }
 
-const BATCH = 16 * 1_024
+const BATCH = 64 * 1_024
 
 /** Formats the line by hand, because every request pays for it: pino's serialization costs several times as much. */
 function printLine(line: RequestLine): string {
