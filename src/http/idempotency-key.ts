@@ -6,7 +6,7 @@ import type { Exchange } from './exchange.ts'
 import type { Listener } from './listener.ts'
 import { type Route, isWrite } from './routes/route.ts'
 
-interface HeldKey extends Disposable {
+export interface HeldKey extends Disposable {
   readonly idempotency: Idempotency
 }
 

@@ -8,7 +8,7 @@ import { TOO_MANY_BODIES, checkBodyHeaders, parseBody, readBody } from './body.t
 import { TRUSTED_MS, recheck, watchWork } from './caller-watch.ts'
 import { wantsStream } from './routes/data/read-routes.ts'
 import type { Exchange } from './exchange.ts'
-import { holdKey } from './idempotency-key.ts'
+import { type HeldKey, holdKey } from './idempotency-key.ts'
 import type { Listener } from './listener.ts'
 import { checkParameters } from './routes/parameters.ts'
 import type { Idempotency } from '../service/idempotency.ts'
@@ -59,23 +59,25 @@ export function occupy(
 
 const UNREAD = 'too many answers have not been read yet'
 const NO_BODY = Buffer.alloc(0)
+const NOTHING_PARSED = { value: undefined }
 
-/** Counts the bytes of the body in the share of uploads until the reply exists. */
-export async function replyTo(listener: Listener, exchange: Exchange, route: Route): Promise<AnyReply> {
+/** Not asynchronous itself, because most requests have no body. */
+export function replyTo(listener: Listener, exchange: Exchange, route: Route): Promise<AnyReply> {
   const work = workFor(listener, route)
   if (route.takesUpload === true) {
     const upload = openUpload(exchange, listener.limits, listener.threads !== undefined)
-    return await perform(listener, exchange, {
-      route,
-      bytes: NO_BODY,
-      parsed: { value: undefined },
-      work,
-      upload,
-    })
+    return perform(listener, exchange, { route, bytes: NO_BODY, parsed: NOTHING_PARSED, work, upload })
   }
-  if (route.body === undefined) {
-    return await perform(listener, exchange, { route, bytes: NO_BODY, parsed: { value: undefined }, work })
-  }
+  if (route.body !== undefined) return replyToBody(listener, exchange, { route, work })
+  return perform(listener, exchange, { route, bytes: NO_BODY, parsed: NOTHING_PARSED, work })
+}
+
+/** Counts the bytes of the body in the share of uploads until the reply exists. */
+async function replyToBody(
+  listener: Listener,
+  exchange: Exchange,
+  { route, work }: Pick<Performing, 'route' | 'work'>,
+): Promise<AnyReply> {
   using held = new Holding(listener.shares.uploads, exchange.account)
   const bytes = await bodyOf(listener, exchange, held)
   if (isLargeFor(route, bytes, listener.inlineBodyBytes) && isLeftToThreads(listener, exchange, route))
@@ -115,9 +117,18 @@ type Performing = Pick<Request, 'route' | 'bytes' | 'parsed'> & {
   readonly upload?: Upload
 }
 
-async function perform(listener: Listener, exchange: Exchange, performing: Performing): Promise<AnyReply> {
+function perform(listener: Listener, exchange: Exchange, performing: Performing): Promise<AnyReply> {
   const running = holdKey(listener, exchange, performing)
-  if (!running) return await performOnce(listener, exchange, performing)
+  return running
+    ? performWithKey(listener, exchange, { performing, running })
+    : performOnce(listener, exchange, performing)
+}
+
+async function performWithKey(
+  listener: Listener,
+  exchange: Exchange,
+  { performing, running }: { readonly performing: Performing; readonly running: HeldKey },
+): Promise<AnyReply> {
   using held = new DisposableStack()
   held.use(running)
   const reply = await performOnce(listener, exchange, performing, running.idempotency)

@@ -107,8 +107,7 @@ export const DOCUMENT_ROUTES: readonly Route[] = [
       'crud:InvalidCursor',
       'crud:ResultSizeTooLarge',
     ],
-    handle: async (call) =>
-      await call.app.service.documents.list(call.caller, ...targetAndOptions(call, targetOf(call))),
+    handle: (call) => call.app.service.documents.list(call.caller, ...targetAndOptions(call, targetOf(call))),
   },
   {
     ...onAll('POST', 'createDocument', 'Create a document'),
@@ -137,8 +136,8 @@ export const DOCUMENT_ROUTES: readonly Route[] = [
     reply: ONE,
     otherStatuses: { 304: 'The document has this version.' },
     errors: [...READ, 'crud:UnknownDocument', 'crud:PreconditionFailed', 'crud:ResultSizeTooLarge'],
-    handle: async (call) =>
-      await call.app.service.documents.get(call.caller, ...targetAndOptions(call, documentOf(call))),
+    handle: (call) =>
+      call.app.service.documents.get(call.caller, ...targetAndOptions(call, documentOf(call))),
   },
   {
     ...onOne('PUT', 'replaceDocument', 'Replace a document'),
@@ -232,9 +231,12 @@ function documentOf(call: Call): DocumentTarget {
   return { ...targetOf(call), id: call.params['id'] ?? '' }
 }
 
+/** Nobody changes it. */
+const NO_PARAMETERS = new URLSearchParams()
+
 /** The target in the version that the request asks for, and what else it asks for. */
 function targetAndOptions<T extends Target>({ search, headers }: Call, target: T): [T, DocumentOptions] {
-  const parameters = new URLSearchParams(search)
+  const parameters = search === '' ? NO_PARAMETERS : new URLSearchParams(search)
   const version = parameters.get('version') ?? ''
   const options = {
     parameters,

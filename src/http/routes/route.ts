@@ -219,7 +219,8 @@ export function isWrite({ method, isRead = false }: Pick<Route, 'method' | 'isRe
 
 export function targetOf(call: Pick<Call, 'params'> & ContextOfCall): Target {
   const { entity = '', version } = call.params
-  return { ...contextOf(call), entity, ...(version !== undefined && { version }) }
+  const context = contextOf(call)
+  return version === undefined ? { ...context, entity } : { ...context, entity, version }
 }
 
 type ContextOfCall = Pick<Call, 'getSignal' | 'work' | 'chargedTo' | 'offload' | 'idempotency'>

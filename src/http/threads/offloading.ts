@@ -57,11 +57,8 @@ export async function handle(threads: Threads | undefined, request: Request): Pr
   if (!parsed) return await elsewhere()
   const offload = isAlone ? undefined : offloadOperation(threads, request)
   const ofRecord = isAlone ? undefined : offloadRecord(threads, request)
-  const attempt = (work: Work): Promise<AnyReply> =>
-    during(
-      work,
-      async () => await route.handle({ ...call, work, offload, offloadRecord: ofRecord, body: parsed.value }),
-    )
+  const attempt = (work: Work): AnyReply | Promise<AnyReply> =>
+    during(work, () => route.handle({ ...call, work, offload, offloadRecord: ofRecord, body: parsed.value }))
   try {
     return await attempt(call.work)
   } catch (error) {
@@ -71,7 +68,10 @@ export async function handle(threads: Threads | undefined, request: Request): Pr
 }
 
 /** Parts of the language take long when they are first used, such as patterns that ignore case, and only then. */
-async function streamAgain(work: Work, attempt: (work: Work) => Promise<AnyReply>): Promise<AnyReply> {
+async function streamAgain(
+  work: Work,
+  attempt: (work: Work) => AnyReply | Promise<AnyReply>,
+): Promise<AnyReply> {
   await new Promise(setImmediate)
   try {
     return await attempt(work.part({ steps: INLINE_STEPS }))

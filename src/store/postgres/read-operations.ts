@@ -49,12 +49,16 @@ export function readOperations(parts: ReadParts): Pick<Database, ReadOperation> 
   return {
     answers: (query, asOf) => pushdownTo({ isDistributed: isCluster() }, asOf).answers(query),
     canJoin: () => pushdownTo({ isDistributed: isCluster() }).canJoin,
-    find: (plan, take, bounds) =>
-      run('find', () =>
-        noteRefusal([plan.query], () =>
-          repeatingUntaken(take, (each) => find(parts, plan, { take: each, bounds })),
-        ),
-      ),
+    find(plan, take, bounds) {
+      const id = requestedId(plan)
+      return run('find', () =>
+        id === undefined
+          ? noteRefusal([plan.query], () =>
+              repeatingUntaken(take, (each) => find(parts, plan, { take: each, bounds })),
+            )
+          : findById(parts, plan, { id, take, bounds }),
+      )
+    },
     stream: (plan, bounds) =>
       runner.runStream(
         () =>
@@ -92,16 +96,25 @@ export function readOperations(parts: ReadParts): Pick<Database, ReadOperation> 
   }
 }
 
+async function findById(
+  { connections, reads, tableOf }: ReadParts,
+  plan: ReadPlan,
+  { id, take, bounds }: { readonly id: string; readonly take: OnDocument; readonly bounds: Bounds },
+): Promise<Found> {
+  const table = tableOf(plan.collection)
+  if (!table) return { matchCount: 0 }
+  connections.noteCaller(bounds.caller)
+  return pageOf(await repeatingLost(() => reads.find(table, id, bounds)), plan, take)
+}
+
 async function find(
-  { connections, reads, pipelining, tableOf }: ReadParts,
+  { connections, pipelining, tableOf }: ReadParts,
   plan: ReadPlan,
   { take, bounds }: { readonly take: OnDocument; readonly bounds: Bounds },
 ): Promise<Found> {
   const table = tableOf(plan.collection)
   if (!table) return { matchCount: 0 }
   connections.noteCaller(bounds.caller)
-  const id = requestedId(plan)
-  if (id !== undefined) return pageOf(await reads.find(table, id, bounds), plan, take)
   const read = readStatementsFor(bounds, preparedStatements(plan, table))
   const finding = { read, take }
   // A count may take much longer than its page, so the two kinds are measured apart.

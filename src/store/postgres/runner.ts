@@ -28,10 +28,14 @@ interface RunnerOptions {
 export function createRunner({ start, reload, onError, onTiming }: RunnerOptions): Runner {
   const underWay = new Set<Promise<unknown>>()
   let isClosed = false
+  let hasStarted = false
 
   async function attempt<T>(work: () => Promise<T>): Promise<T> {
     if (isClosed) throw new Error('the store is closed')
-    await start()
+    if (!hasStarted) {
+      await start()
+      hasStarted = true
+    }
     for (let attempt = 1; ; attempt++) {
       try {
         return await work()
