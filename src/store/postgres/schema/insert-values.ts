@@ -2,6 +2,7 @@
  * Inserts by `values`, for a cluster: it sends each row directly to its node, and an error keeps its SQLSTATE. From a
  * subselect it would copy the rows, which is slower and loses the SQLSTATE.
  */
+import { SizedCache } from '../../../base/sized-cache.ts'
 import type { SqlValue, Statement } from '../../sql/fragment.ts'
 import { POSTGRES } from '../../sql/postgres-dialect.ts'
 
@@ -16,10 +17,23 @@ const MAX_PARAMETERS = 32_000
 export function insertValues(into: string, rows: readonly Values[], after = ''): readonly Statement[] {
   const width = rows[0]?.length ?? 1
   return inSizes(rows, Math.floor(MAX_PARAMETERS / width)).map((slice) => {
-    const tuples = slice.map((_, i) => tuple(i * width, width))
-    return { text: `insert into ${into} values ${tuples.join(', ')}${after}`, values: slice.flat() }
+    const places = placesOf(slice.length, width)
+    return { text: `insert into ${into} values ${places}${after}`, values: slice.flat() }
   })
 }
+
+/** `($1, $2), ($3, $4)` for two rows of two columns: to write them takes longer than the rest of a statement. */
+function placesOf(rows: number, width: number): string {
+  const key = `${rows} ${width}`
+  const known = knownPlaces.get(key)
+  if (known !== undefined) return known
+  const places = Array.from({ length: rows }, (_, i) => tuple(i * width, width)).join(', ')
+  knownPlaces.set(key, places, places.length)
+  return places
+}
+
+const MAX_CHARACTERS = 1_000_000
+const knownPlaces = new SizedCache<string, string>(MAX_CHARACTERS)
 
 function tuple(first: number, width: number): string {
   const places = Array.from({ length: width }, (_, i) => POSTGRES.placeholder(first + i + 1))

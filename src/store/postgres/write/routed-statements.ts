@@ -29,7 +29,7 @@ export function routedInsert(rows: readonly NewRow[], table: Table): readonly St
     ...routedClaims(claims, table),
     ...insertValues(`${table.name}(id, version, paths, doc${columnListText(table.layout)})`, documents),
     ...insertValues(OUTBOX_COLUMNS, entries),
-    ...historyStatements('insert', inOrder.map(beforeInsert), table),
+    ...historyStatements('insert', () => inOrder.map(beforeInsert), table),
   ]
 }
 
@@ -64,7 +64,7 @@ export function recordsOfUpdate(row: ChangedRow, table: Table): readonly Stateme
   }
   return [
     ...insertValues(OUTBOX_COLUMNS, outboxRows(capturedOf(row), states)),
-    ...historyStatements('update', [change], table),
+    ...historyStatements('update', () => [change], table),
   ]
 }
 
@@ -79,11 +79,7 @@ export function routedHistoryOfDeleted(
   principal: string,
   table: Table,
 ): readonly Statement[] {
-  return historyStatements(
-    'delete',
-    deleted.map((each) => ({ ...each, principal })),
-    table,
-  )
+  return historyStatements('delete', () => deleted.map((each) => ({ ...each, principal })), table)
 }
 
 /** A row of history: the state before a change. */
@@ -103,15 +99,16 @@ function beforeInsert(row: NewRow): HistoryRow {
   }
 }
 
+/** The rows are made only if history is kept: those of inserts parse the documents. */
 function historyStatements(
   operation: string,
-  rows: readonly HistoryRow[],
+  rows: () => readonly HistoryRow[],
   table: Table,
 ): readonly Statement[] {
   if (!keepsHistory(table)) return []
   return insertValues(
     `${table.past!.name}(${HISTORY_COLUMNS})`,
-    rows.map(({ key, seen, version, principal, paths, text }) => [
+    rows().map(({ key, seen, version, principal, paths, text }) => [
       key,
       seen,
       version,
