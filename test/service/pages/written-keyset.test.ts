@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import type { Json, JsonObject } from '../../../src/base/json/json.ts'
 import { printResponse } from '../../../src/service/response.ts'
 import { withClient } from '../../store/raw-client.ts'
+import { citusUrl } from '../../support/citus.ts'
 import { rowsOf } from '../../support/postgres.ts'
 import { ADMIN, documentsOf } from '../../support/service.ts'
 import { openTenant } from '../../support/shared-service.ts'
@@ -165,6 +166,13 @@ function withoutOr(query: JsonObject): JsonObject {
   return $or ? { $not: { $and: $or.map((each) => ({ $not: withoutOr(each) })) } } : query
 }
 
+/** On a cluster, the documents of a shard are so few that a worker may rather read all of them. */
+const WITHOUT_SCANS = [
+  'begin',
+  `set local citus.propagate_set_commands = 'local'`,
+  'set local enable_seqscan = off',
+]
+
 /** The conditions by which the engine searches its indexes. */
 async function indexConditions(location: string, { query, plan }: JsonObject): Promise<string> {
   if (storeKind() === 'sqlite') {
@@ -176,6 +184,7 @@ async function indexConditions(location: string, { query, plan }: JsonObject): P
   let conditions: readonly string[] = []
   await withClient(async (client) => {
     await client.query(`set search_path = ${new URL(location).searchParams.get('schema')}`)
+    if (citusUrl() !== undefined) for (const text of WITHOUT_SCANS) await client.query(text)
     const { rows } = await client.query<Record<string, string>>(`explain (costs off) ${sql}`, parameters)
     conditions = rows.map((row) => row['QUERY PLAN']!).filter((line) => line.includes('Index Cond:'))
   })
