@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import type { LockOperation } from '../../src/store/tables/locks.ts'
 import type { Database } from '../../src/store/database.ts'
+import { toEarlierLayout } from '../support/earlier-layout.ts'
 import { rowsOf } from '../support/postgres.ts'
 import { freshPlace } from '../support/store-kind.ts'
 import { type OpenStore, SCHEMA, change, find, index, insert, openStage } from './contract.ts'
@@ -107,5 +108,64 @@ test('index: a process that waits for the columns lets others build indexes', BO
     await client.query(`create index concurrently on ${schema}.smalt_epoch(last_number)`)
     await client.query(`select pg_advisory_unlock(${String(filling!['lock'])})`)
     await preparing
+  })
+})
+
+const TRIES = `select query_start::text as at from pg_stat_activity
+  where application_name = '${NAME}' and query like 'select pg_try_advisory_lock(%'`
+
+/** Begins work while another process builds an index on the table, which ends when the work has waited for it. */
+async function whileOthersBuild<T>(
+  location: string,
+  { work, done }: { readonly work: () => Promise<T>; readonly done: (schema: string) => string },
+): Promise<T> {
+  const isDone = async (): Promise<boolean> => (await rowsOf(location, done)).length > 0
+  const [{ lock } = {}] = await rowsOf(
+    location,
+    (schema) =>
+      `select hashtextextended('smalt: index on ${schema}/' || no, 0) as lock from ${schema}.smalt_collection`,
+  )
+  let working: Promise<T> | undefined
+  await withClient(async (client) => {
+    await client.query(`select pg_advisory_lock(${String(lock)})`)
+    working = work()
+    // Who waits asks again and again.
+    const tries = new Set<string>()
+    while (tries.size < 10 && !(await isDone())) {
+      for (const { at } of await rowsOf(location, () => TRIES)) tries.add(String(at))
+    }
+    assert.equal(await isDone(), false)
+    await client.query(`select pg_advisory_unlock(${String(lock)})`)
+    while (!(await isDone())) await sleep(10)
+  })
+  return await working!
+}
+
+test('index: a new one waits until other processes have built theirs on the table', BOUNDED, async () => {
+  await using stage = await openStage(open)
+  await insert(stage.store, '[{"_id":"a","t":"x"}]')
+  await whileOthersBuild(stage.location, {
+    work: () => prepare(stage.store, [index(['t'])]),
+    done: (schema) => `select from ${schema}.smalt_index where state = 'ready'`,
+  })
+})
+
+test('index: a table of an earlier release waits the same way to get its own again', BOUNDED, async () => {
+  await using place = await freshPlace('postgres')
+  {
+    await using store = await open.openAt(place.location)
+    await prepare(store, [index(['t'])])
+    await insert(store, '[{"_id":"a","t":"x"}]')
+  }
+  await toEarlierLayout(place.location)
+  await using _store = await whileOthersBuild(place.location, {
+    async work() {
+      const store = await open.openAt(place.location)
+      // its first use connects it
+      await store.metadata.readMetadata()
+      return store
+    },
+    done: (schema) =>
+      `select where not exists (select from information_schema.columns where table_schema = '${schema}' and column_name = 'body')`,
   })
 })

@@ -220,6 +220,10 @@ export async function buildIndex(
   await run(session, indexStatements(definition, { table, name: `idx_${no}`, layout, concurrently }))
 }
 
+export async function analyze(session: SqlSession, record: CollectionRecord): Promise<void> {
+  await run(session, [`analyze ${tableName(record)}`])
+}
+
 export async function dropIndex(
   session: SqlSession,
   { no, definition }: IndexRecord,

@@ -23,11 +23,12 @@ import {
   readIndexes,
   tableName,
 } from './catalogue.ts'
-import { addColumns, impatiently, putLayout, renameTable } from './collections.ts'
+import { addColumns, analyze, impatiently, putLayout, renameTable } from './collections.ts'
 import { EARLIER, type Layout, columnChanges, columnTexts, isComplete } from './columns.ts'
 import { dropStatements, indexStatements, rebuiltName } from './indexes.ts'
 import type { Builder } from './builder.ts'
 import { lockMetadata } from './metadata-lock.ts'
+import { asOnlyBuild } from './one-build.ts'
 
 interface Filling extends Builder {
   /** Whether to end before everything is entered; the next process goes on. */
@@ -69,11 +70,11 @@ async function fill(no: number, connection: Connection, filling: Filling): Promi
     try {
       const isEntered = await enterAll(record, filling)
       if (!isEntered) return
-      if (record.layout.hasBody) await rebuildIndexes(record, rebuilt, connection)
+      if (record.layout.hasBody) await rebuildIndexes(record, rebuilt, { connection, filling })
       if (await complete(record, rebuilt, filling)) return
     } catch (error) {
-      // The table was renamed by another change, which may have added columns. Or another one builds an index on the same
-      // table, which is a deadlock on a cluster.
+      // The table was renamed by another change, which may have added columns. Or a process of an earlier release builds an
+      // index on the same table, which is a deadlock on a cluster.
       const mayRepeat = isOutdated(error) || (isDeadlock(error) && ++deadlocks <= MAX_DEADLOCKS)
       if (!mayRepeat) throw error
     }
@@ -176,7 +177,7 @@ function enterStatement([id, version, doc]: Row, table: string, pending: Layout)
 async function rebuildIndexes(
   record: CollectionRecord,
   rebuilt: Set<number>,
-  connection: Connection,
+  { connection, filling }: { readonly connection: Connection; readonly filling: Filling },
 ): Promise<void> {
   const indexes = await indexesOf(record.no, connection)
   const layout = { hasBody: false, columns: filled(record.layout) }
@@ -184,16 +185,16 @@ async function rebuildIndexes(
     if (!isReady || rebuilt.has(no)) continue
     const name = rebuiltName(`idx_${no}`)
     // A process that died may have left one half built.
-    for (const each of [name, `${name}_elements`]) {
-      await connection.query({ text: `drop index concurrently if exists ${each}`, values: [] })
-    }
+    const drops = [name, `${name}_elements`].map((each) => `drop index concurrently if exists ${each}`)
     const table = tableName(record)
-    for (const text of indexStatements(definition, { table, name, layout, concurrently: true })) {
-      await connection.query({ text, values: [] })
-    }
+    const builds = indexStatements(definition, { table, name, layout, concurrently: true })
+    const isBuilt = await asOnlyBuild(connection, { ...filling, record }, async () => {
+      for (const text of [...drops, ...builds]) await connection.query({ text, values: [] })
+    })
+    if (!isBuilt) return
     rebuilt.add(no)
   }
-  await connection.query({ text: `analyze ${tableName(record)}`, values: [] })
+  await asOnlyBuild(connection, { ...filling, record }, () => analyze(connection, record))
 }
 
 function filled(layout: Layout): Layout['columns'] {

@@ -8,17 +8,12 @@ import { ServiceError } from '../../../base/errors.ts'
 import type { IndexDefinition } from '../../../schema/schema.ts'
 import type { CollectionDefinition } from '../../metadata-records.ts'
 import { tryLock, unlock } from '../connection/advisory-locks.ts'
-import {
-  type CollectionRecord,
-  type IndexRecord,
-  readCollections,
-  readIndexes,
-  tableName,
-} from './catalogue.ts'
+import { type CollectionRecord, type IndexRecord, readCollections, readIndexes } from './catalogue.ts'
 import {
   addColumns,
   addIndexRecord,
   addPaths,
+  analyze,
   beginningOf,
   buildIndex,
   createCollection,
@@ -37,6 +32,7 @@ import { fillColumns } from './column-fill.ts'
 import { isCollision } from '../connection/failures.ts'
 import { isComplete } from './columns.ts'
 import { lockMetadata } from './metadata-lock.ts'
+import { asOnlyBuild } from './one-build.ts'
 import { type Transaction, inTransaction } from '../connection/transaction.ts'
 
 /**
@@ -184,12 +180,14 @@ async function announce(
 async function build(connection: Connection, start: Start, builder: Builder): Promise<void> {
   const { records } = start
   const record = await withFilledColumns(start.record, builder)
+  const alone = (work: () => Promise<void>): Promise<boolean> =>
+    asOnlyBuild(connection, { record, schema: builder.schema }, work)
   for (const index of records) {
-    await buildIndex(connection, index, { record, concurrently: true })
+    await alone(() => buildIndex(connection, index, { record, concurrently: true }))
     if (index.definition.unique) await enterClaims(index, record, builder)
   }
-  // Expression indexes have statistics of their own; without them the planner does not choose the index.
-  await connection.query({ text: `analyze ${tableName(record)}`, values: [] })
+  // Without statistics of its own the planner does not choose an index on an expression.
+  await alone(() => analyze(connection, record))
 }
 
 /** An index on columns needs the values of all documents; one in a table of an earlier release is built on that. */
