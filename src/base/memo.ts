@@ -1,4 +1,5 @@
 /** Caches for values that are expensive to compute. */
+import { SizedCache } from './sized-cache.ts'
 
 /** Computes once per key, and caches the value as long as the key is alive. */
 export function memoized<K extends object, V>(compute: (key: K) => V): (key: K) => V {
@@ -8,6 +9,24 @@ export function memoized<K extends object, V>(compute: (key: K) => V): (key: K) 
     if (found !== undefined || cache.has(key)) return found as V
     const value = compute(key)
     cache.set(key, value)
+    return value
+  }
+}
+
+/**
+ * Parses each text once, as long as the texts are short enough together. All callers share the value, so that what is
+ * cached by it stays cached.
+ */
+export function memoizedParse<V extends object>(
+  parse: (text: string) => V,
+  maxCharacters: number,
+): (text: string) => V {
+  const cache = new SizedCache<string, V>(maxCharacters)
+  return (text) => {
+    const known = cache.get(text)
+    if (known) return known
+    const value = parse(text)
+    cache.set(text, value, text.length)
     return value
   }
 }

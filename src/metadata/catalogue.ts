@@ -108,8 +108,22 @@ function sameRecords(a: EntityRecords, b: EntityRecords): boolean {
       const other = b.schemas[i]!
       return version === other.version && schema === other.schema
     }) &&
-    JSON.stringify([a.collections, a.unread]) === JSON.stringify([b.collections, b.unread])
+    sameList(a.unread, b.unread) &&
+    a.collections.length === b.collections.length &&
+    a.collections.every((one, i) => isSameCollection(one, b.collections[i]!))
   )
+}
+
+type CollectionRecord = EntityRecords['collections'][number]
+
+function isSameCollection(a: CollectionRecord, b: CollectionRecord): boolean {
+  const [one, other] = [a.collection, b.collection]
+  const isSame = one.datasource === other.datasource && one.name === other.name && one.entity === other.entity
+  return isSame && sameList(a.paths, b.paths)
+}
+
+function sameList(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((each, i) => each === b[i])
 }
 
 function readEntity(

@@ -164,6 +164,9 @@ export function parseColumns(columns: readonly StoredColumn[]): readonly Column[
   return columns.map((each) => columnOf(each, each))
 }
 
+/** Of the texts of layouts that are not parsed again: those of some hundred collections. */
+export const MAX_PARSED_CHARACTERS = 2_000_000
+
 export type StoredColumn = Pick<Column, 'no' | 'path' | 'kind' | 'isFilled'>
 
 /** Finds the column that holds the member of the document with this name. */

@@ -1,13 +1,14 @@
 /** The columns of a layout in SQLite: what they hold, and how statements read and write them. */
 import { orderKey } from '../../base/decimal.ts'
 import { type JsonNumber, type JsonObject, isNumber, numberText } from '../../base/json/json.ts'
-import { memoized } from '../../base/memo.ts'
+import { memoized, memoizedParse } from '../../base/memo.ts'
 import { type Step, parsePath } from '../../base/path.ts'
 import type { IndexDefinition } from '../../schema/schema.ts'
 import {
   type Column,
   type ColumnRules,
   MAX_CHARACTERS,
+  MAX_PARSED_CHARACTERS,
   columnFinder,
   parseColumns,
   printColumns,
@@ -52,8 +53,14 @@ export const RULES: ColumnRules = {
 
 /** The columns as stored in the catalogue; null for a table of a release without columns. */
 export function parseLayout(text: string | null): readonly Column[] {
-  return text === null ? [] : parseColumns(JSON.parse(text) as readonly Column[])
+  return text === null ? [] : parseText(text)
 }
+
+/** After each change of metadata all layouts are read, and nearly all of them are as before. */
+const parseText = memoizedParse(
+  (text) => parseColumns(JSON.parse(text) as readonly Column[]),
+  MAX_PARSED_CHARACTERS,
+)
 
 export function printLayout(columns: readonly Column[]): string {
   return JSON.stringify(printColumns(columns))

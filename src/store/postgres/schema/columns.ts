@@ -1,10 +1,12 @@
 /** The columns of a layout in PostgreSQL: their types, how statements read and write them, and how they are added. */
 import { type JsonObject, isNumber, numberText } from '../../../base/json/json.ts'
+import { memoized, memoizedParse } from '../../../base/memo.ts'
 import {
   type Column,
   type ColumnKind,
   type ColumnRules,
   MAX_CHARACTERS,
+  MAX_PARSED_CHARACTERS,
   type StoredColumn,
   columnFinder,
   memberFinder,
@@ -91,10 +93,14 @@ export function printLayout({ hasBody, columns }: Layout): string {
 }
 
 export function parseLayout(text: string | null): Layout {
-  if (text === null) return EARLIER
+  return text === null ? EARLIER : parseText(text)
+}
+
+/** After each change of metadata all layouts are read, and nearly all of them are as before. */
+const parseText = memoizedParse((text): Layout => {
   const { hasBody, columns } = JSON.parse(text) as Layout & { readonly columns: readonly StoredColumn[] }
   return { hasBody, columns: parseColumns(columns) }
-}
+}, MAX_PARSED_CHARACTERS)
 
 export function columnDefinition({ name, kind }: Column): string {
   return `${name} ${TYPES[kind]}`
@@ -112,8 +118,8 @@ export function documentIn({ hasBody, columns }: Layout, qualifier: string): Bas
   const search: Base['search'] = (query) => searchIn(query, columns, qualifier)
   const score: Base['score'] = (query) => scoreIn(query, columns, qualifier)
   if (hasBody) return { ...document, search, score }
-  const find = columnFinder(columns, RULES)
-  const findMember = memberFinder(columns)
+  const find = finderIn(columns)
+  const findMember = memberFinderIn(columns)
   return {
     ...document,
     member([name, ...steps]) {
@@ -134,6 +140,9 @@ export function documentIn({ hasBody, columns }: Layout, qualifier: string): Bas
     score,
   }
 }
+
+const finderIn = memoized((columns: readonly Column[]) => columnFinder(columns, RULES))
+const memberFinderIn = memoized(memberFinder)
 
 /** The names of the columns from which `documentIn` reads. */
 export function columnNames({ hasBody, columns }: Layout): readonly string[] {
