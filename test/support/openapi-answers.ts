@@ -22,6 +22,7 @@ const ajv = new Ajv2020({ strict: false, validateFormats: false })
 ajv.addSchema(DOCUMENT, 'openapi')
 /** By the text of the schema: hundreds of answers have the shape of a few, and to compile takes milliseconds. */
 const checks = new Map<string, ValidateFunction>()
+const compiledOf = new WeakMap<object, ValidateFunction>()
 
 /** Requests that no route serves, and answers without a body, are not described. */
 export function assertDocumented(method: string, url: string, { status, headers, text }: Answer): void {
@@ -57,13 +58,19 @@ function routeOf(method: string, url: string) {
 }
 
 function checkOf({ schema }: Content, steps: readonly [string, string, string]): ValidateFunction {
+  const compiled = compiledOf.get(schema)
+  if (compiled) return compiled
   const shape = JSON.stringify(schema)
   const known = checks.get(shape)
-  if (known) return known
+  if (known) {
+    compiledOf.set(schema, known)
+    return known
+  }
   const [path, method, status] = steps
   const pointer = ['paths', path, method, 'responses', status, 'content', 'application/json', 'schema']
   const $ref = `openapi#/${pointer.map((step) => encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')}`
   const check = ajv.compile({ $ref })
   checks.set(shape, check)
+  compiledOf.set(schema, check)
   return check
 }
