@@ -1,6 +1,6 @@
 /** Requests that threads beside the main one carry out: the same answers, nothing lost, and nobody kept waiting. */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { after, test } from 'node:test'
 import type { Json } from '../../../src/base/json/json.ts'
 import { type Answer, type TestServer, startTestServer } from '../../support/server.ts'
 import { ANYONE } from '../../support/service.ts'
@@ -36,6 +36,12 @@ for (const kind of STORES) {
     })
     return server
   }
+  let shared: Promise<TestServer> | undefined
+  /** For tests with documents of their own: a thread takes as long to start as most of them do. */
+  const share = (): Promise<TestServer> => (shared ??= start())
+  after(async () => {
+    await (await shared)?.[Symbol.asyncDispose]()
+  })
 
   test(`threads: every operation is answered as by the main thread (${kind})`, async () => {
     await using inline = await start()
@@ -52,7 +58,7 @@ for (const kind of STORES) {
   })
 
   test(`threads: a large document that the service has to check, beside conditions on others (${kind})`, async () => {
-    await using server = await start()
+    const server = await share()
     const text = { type: 'string' }
     await server.define('maker', { _id: text, name: text })
     const query = { field: '_id', op: '=', rfield: '$parent.by' }
@@ -94,7 +100,7 @@ for (const kind of STORES) {
   })
 
   test(`threads: large events are rendered there, for each reader (${kind})`, async () => {
-    await using server = await start()
+    const server = await share()
     const secret = { type: 'string', access: { find: ['boss'] } }
     const own = { role: 'owner', where: { field: 'mine', op: '=', rvalue: true } }
     const hooks = [{ name: 'all', actions: ['insert', 'update'] }]
@@ -136,7 +142,7 @@ for (const kind of STORES) {
   })
 
   test(`threads: what the main thread parses itself is small (${kind})`, async () => {
-    await using server = await start()
+    const server = await share()
     const id = '\\ud83d\\ude00'.repeat(1_000)
     const ids = `"domain":"${id}","callerId":"${id}","resourceId":"${id}"`
     const counted = await server.ask('POST', '/data/lock', { body: `{"operation":"count",${ids}}` })
@@ -146,7 +152,7 @@ for (const kind of STORES) {
   })
 
   test(`threads: a streamed find has a limit of values, whatever its text contains (${kind})`, async () => {
-    await using server = await start()
+    const server = await share()
     const find = (value: string): Promise<Answer> =>
       server.ask('POST', '/data/find/d?stream=true', {
         body: `{"query":{"field":"s","op":"=","rvalue":"x"},"projection":{"field":"n"},"range":${value}}`,
@@ -200,7 +206,7 @@ for (const kind of STORES) {
   })
 
   test(`threads: an entry of a bulk, or a line of a stream, that is too much moves alone (${kind})`, async () => {
-    await using server = await start()
+    const server = await share()
     const xs = MANY.slice(0, 120)
     await server.ask('PUT', '/data/insert/d', { body: { data: { _id: '1', n: 1, xs } } })
     const find = { entity: 'd', query: { field: '_id', op: '=', rvalue: '1' }, projection: [ID, PRODUCT] }
