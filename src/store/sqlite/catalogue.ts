@@ -97,10 +97,11 @@ interface CatalogueOptions {
 }
 
 export function openCatalogue(database: DatabaseSync, options: CatalogueOptions): Catalogue {
-  let tables = readTables(database)
+  const describe = describingOnce()
+  let tables = readTables(database, describe)
   let layouts = readLayouts(database)
   const reload = (): void => {
-    tables = readTables(database)
+    tables = readTables(database, describe)
     layouts = readLayouts(database)
     options.onReload?.()
   }
@@ -126,7 +127,7 @@ export function openCatalogue(database: DatabaseSync, options: CatalogueOptions)
   }
 }
 
-function readTables(database: DatabaseSync): ReadonlyMap<string, Table> {
+function readTables(database: DatabaseSync, describe: Describe): ReadonlyMap<string, Table> {
   const tables = new Map<string, Table>()
   const indexes = readAllIndexes(database)
   const all = 'select no, name, entity, has_past, past_since, layout from smalt_collection'
@@ -134,7 +135,7 @@ function readTables(database: DatabaseSync): ReadonlyMap<string, Table> {
     const { no, name, entity } = row as { no: number; name: string; entity: string }
     const beside: Table['beside'] = (collection) => tables.get(keyOf(collection))
     const past = readHistory(row)
-    const described = describeTable(no, indexes.get(no) ?? new Map())
+    const described = describe(no, indexes.get(no) ?? new Map())
     const layout = layoutIn(row['layout'])
     tables.set(keyOf({ name, entity }), { ...described, ...layout, entity, beside, ...(past && { past }) })
   }
@@ -151,7 +152,22 @@ function keyOf({ name, entity }: Pick<Collection, 'name' | 'entity'>): string {
   return `${name}/${entity}`
 }
 
-function describeTable(no: number, all: Indexes): Omit<Table, 'beside' | 'entity' | keyof Layout> {
+type Described = Omit<Table, 'beside' | 'entity' | keyof Layout>
+type Describe = (no: number, all: Indexes) => Described
+
+/** Describes a table again when its indexes are others; most changes are about one table of many. */
+function describingOnce(): Describe {
+  const described = new WeakMap<Indexes, Described>()
+  return (no, all) => {
+    const known = described.get(all)
+    if (known?.no === no) return known
+    const made = describeTable(no, all)
+    described.set(all, made)
+    return made
+  }
+}
+
+function describeTable(no: number, all: Indexes): Described {
   const name = `doc_${no}`
   const indexes = new Map([...all].filter(([, { kind }]) => kind === undefined))
   const wordIndexes = new Map([...all].filter(([, { kind }]) => kind === 'text'))

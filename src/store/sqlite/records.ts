@@ -2,6 +2,8 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import type { IndexDefinition } from '../../schema/schema.ts'
 import type { Column } from '../layout/columns.ts'
+import { memoizedParse } from '../../base/memo.ts'
+import { MAX_PARSED_CHARACTERS } from '../layout/columns.ts'
 import { parseLayout, printLayout } from './columns.ts'
 
 /** The columns beside the text of a table's documents. */
@@ -51,10 +53,14 @@ export function readAllIndexes(database: DatabaseSync): ReadonlyMap<number, Inde
 }
 
 function indexesIn(rows: readonly Record<string, SQLOutputValue>[]): Indexes {
-  return new Map(
-    rows.map(({ no, definition }) => [Number(no), JSON.parse(String(definition)) as IndexDefinition]),
-  )
+  return parseIndexes(`[${rows.map(({ no, definition }) => `[${String(no)},${String(definition)}]`).join()}]`)
 }
+
+/** As for layouts: nearly all of them are as they were when they were read before. */
+const parseIndexes = memoizedParse(
+  (text): Indexes => new Map(JSON.parse(text) as [number, IndexDefinition][]),
+  MAX_PARSED_CHARACTERS,
+)
 
 /** A number that increases with every change of tables. */
 export function readLayouts(database: DatabaseSync): number {
