@@ -14,7 +14,7 @@ import type { NewItem } from '../../src/store/sinks.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { StoreExport } from '../../src/store/transfer.ts'
 import { ADMIN, failLoudly, metadataDocument, openServiceAt } from '../support/service.ts'
-import { STORES, freshPlace, onEveryStore } from '../support/store-kind.ts'
+import { type Place, STORES, freshPlace, onEveryStore } from '../support/store-kind.ts'
 
 const BOUNDED = { timeout: 200_000 }
 const PAGE_BYTES = 8 * 1024 * 1024
@@ -28,9 +28,15 @@ let files = 0
 const freshFile = (): string => join(directory, `${++files}.jsonl.gz`)
 
 onEveryStore((kind) => {
+  let filled: Promise<Filled> | undefined
+  /** What nobody changes is filled once for all tests: that takes longer than they do. */
+  const source = (): Promise<Filled> => (filled ??= fill())
+  after(async () => {
+    await (await filled)?.place[Symbol.asyncDispose]()
+  })
+
   test('sink items: they are exported in pages that fit into memory', BOUNDED, async () => {
-    await using place = await freshPlace()
-    await fill(place.location)
+    const { place } = await source()
     await using store = await openStore(place.location, { onError: failLoudly })
     const pages = await Array.fromAsync(store.transfer.sinkItems())
     for (const page of pages) {
@@ -47,8 +53,7 @@ onEveryStore((kind) => {
 
   for (const to of STORES) {
     test(`sink items: a move takes them along to ${to}`, BOUNDED, async () => {
-      await using place = await freshPlace()
-      const there = await fill(place.location)
+      const { place, there } = await source()
       await using target = await freshPlace(to)
       await move({ from: place.location, to: target.location })
       assert.deepEqual(await sinksIn(target.location), there)
@@ -56,8 +61,7 @@ onEveryStore((kind) => {
   }
 
   test('sink items: each has a line of its own in a backup, of both formats', BOUNDED, async () => {
-    await using place = await freshPlace()
-    const there = await fill(place.location)
+    const { place, there } = await source()
     const file = freshFile()
     await makeBackup({ from: place.location, file })
     const longest = Math.max(...linesOf(file).map(({ length }) => length))
@@ -97,8 +101,15 @@ interface Sinks {
   readonly items: readonly string[]
 }
 
+interface Filled {
+  readonly place: Place
+  readonly there: Sinks
+}
+
 /** A store with a sink that waits with large events, one with many small ones, and one with none. */
-async function fill(location: string): Promise<Sinks> {
+async function fill(): Promise<Filled> {
+  const place = await freshPlace()
+  const { location } = place
   {
     await using service = await openServiceAt(location)
     const body = metadataDocument('e', { a: { type: 'string' } })
@@ -119,7 +130,7 @@ async function fill(location: string): Promise<Sinks> {
   }
   const there = await sinksIn(location)
   assert.deepEqual([there.sinks.length, there.items.length], [3, LARGE + SMALL])
-  return there
+  return { place, there }
 }
 
 function itemsOf(count: number, bytes: number): readonly NewItem[] {
