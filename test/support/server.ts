@@ -1,8 +1,10 @@
 /** The real service behind the real server, on a free port and a fresh place, spoken to over real sockets. */
 import assert from 'node:assert/strict'
 import { Agent, type IncomingHttpHeaders, request } from 'node:http'
+import { flushCompileCache } from 'node:module'
 import { connect } from 'node:net'
 import type { Json } from '../../src/base/json/json.ts'
+import { once } from '../../src/base/memo.ts'
 import { DEFAULT_LIMITS, type Limits } from '../../src/base/limits.ts'
 import { openMode } from '../../src/auth/open.ts'
 import { type Compatibility, formFor } from '../../src/http/compatibility.ts'
@@ -122,7 +124,11 @@ export async function startTestServer(options: ServerSettings = {}): Promise<Tes
   }
 }
 
+/** Otherwise modules are there for other threads and processes only when this process ends, and they compile them again. */
+const shareCompiled = once(flushCompileCache)
+
 function threadsFor({ location }: Place, { inlineBodyBytes }: ServerSettings) {
+  shareCompiled()
   const datasources = [{ name: 'default', location }]
   return inlineBodyBytes === undefined ? { datasources } : { datasources, inlineBodyBytes }
 }
