@@ -18,11 +18,8 @@ export class BusyError extends Error {}
 /** Another transaction interfered (serialization failure, deadlock, lock timeout); a retry may succeed. */
 export function isCollision(error: unknown): boolean {
   if (error instanceof BusyError) return true
-  return stateOf(error) === '40001' || isDeadlock(error) || isLockTimeout(error)
-}
-
-export function isLockTimeout(error: unknown): boolean {
-  return stateOf(error) === '55P03'
+  const state = stateOf(error)
+  return state === '40001' || isDeadlock(error) || state === '55P03'
 }
 
 export function isDeadlock(error: unknown): boolean {
