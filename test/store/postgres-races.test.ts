@@ -114,11 +114,15 @@ test('index: a process that waits for the columns lets others build indexes', BO
 const TRIES = `select query_start::text as at from pg_stat_activity
   where application_name = '${NAME}' and query like 'select pg_try_advisory_lock(%'`
 
+interface WaitingBuild<T> {
+  readonly work: () => Promise<T>
+  /** Queries that have a row when the work is done, and when an index of it is built. */
+  readonly done: (schema: string) => string
+  readonly built: (schema: string) => string
+}
+
 /** Begins work while another process builds an index on the table, which ends when the work has waited for it. */
-async function whileOthersBuild<T>(
-  location: string,
-  { work, done }: { readonly work: () => Promise<T>; readonly done: (schema: string) => string },
-): Promise<T> {
+async function whileOthersBuild<T>(location: string, { work, done, built }: WaitingBuild<T>): Promise<T> {
   const isDone = async (): Promise<boolean> => (await rowsOf(location, done)).length > 0
   const [{ lock } = {}] = await rowsOf(
     location,
@@ -135,6 +139,7 @@ async function whileOthersBuild<T>(
       for (const { at } of await rowsOf(location, () => TRIES)) tries.add(String(at))
     }
     assert.equal(await isDone(), false)
+    assert.deepEqual(await rowsOf(location, built), [], 'nothing is built meanwhile')
     await client.query(`select pg_advisory_unlock(${String(lock)})`)
     while (!(await isDone())) await sleep(10)
   })
@@ -147,6 +152,8 @@ test('index: a new one waits until other processes have built theirs on the tabl
   await whileOthersBuild(stage.location, {
     work: () => prepare(stage.store, [index(['t'])]),
     done: (schema) => `select from ${schema}.smalt_index where state = 'ready'`,
+    built: (schema) =>
+      `select indexname from pg_indexes where schemaname = '${schema}' and indexname like 'idx\\_%'`,
   })
 })
 
@@ -167,5 +174,7 @@ test('index: a table of an earlier release waits the same way to get its own aga
     },
     done: (schema) =>
       `select where not exists (select from information_schema.columns where table_schema = '${schema}' and column_name = 'body')`,
+    built: (schema) =>
+      `select indexname from pg_indexes where schemaname = '${schema}' and indexname like 'idx\\_%\\_c'`,
   })
 })

@@ -28,7 +28,7 @@ import { EARLIER, type Layout, columnChanges, columnTexts, isComplete } from './
 import { dropStatements, indexStatements, rebuiltName } from './indexes.ts'
 import type { Builder } from './builder.ts'
 import { lockMetadata } from './metadata-lock.ts'
-import { asOnlyBuild } from './one-build.ts'
+import { RETRY_MS, asOnlyBuild } from './one-build.ts'
 
 interface Filling extends Builder {
   /** Whether to end before everything is entered; the next process goes on. */
@@ -70,7 +70,9 @@ async function fill(no: number, connection: Connection, filling: Filling): Promi
     try {
       const isEntered = await enterAll(record, filling)
       if (!isEntered) return
-      if (record.layout.hasBody) await rebuildIndexes(record, rebuilt, { connection, filling })
+      const isBuilt =
+        !record.layout.hasBody || (await rebuildIndexes(record, rebuilt, { connection, filling }))
+      if (!isBuilt) return
       if (await complete(record, rebuilt, filling)) return
     } catch (error) {
       // The table was renamed by another change, which may have added columns. Or a process of an earlier release builds an
@@ -173,12 +175,12 @@ function enterStatement([id, version, doc]: Row, table: string, pending: Layout)
   return renderShared(update, POSTGRES.placeholder)
 }
 
-/** Builds every index of an earlier release again on columns, under another name. */
+/** Builds every index of an earlier release again on columns, under another name. Returns whether all are built. */
 async function rebuildIndexes(
   record: CollectionRecord,
   rebuilt: Set<number>,
   { connection, filling }: { readonly connection: Connection; readonly filling: Filling },
-): Promise<void> {
+): Promise<boolean> {
   const indexes = await indexesOf(record.no, connection)
   const layout = { hasBody: false, columns: filled(record.layout) }
   for (const { no, definition, isReady } of indexes) {
@@ -191,10 +193,12 @@ async function rebuildIndexes(
     const isBuilt = await asOnlyBuild(connection, { ...filling, record }, async () => {
       for (const text of [...drops, ...builds]) await connection.query({ text, values: [] })
     })
-    if (!isBuilt) return
+    if (!isBuilt) return false
     rebuilt.add(no)
+    // A change of metadata that waits for its turn goes first.
+    await pause(2 * RETRY_MS)
   }
-  await asOnlyBuild(connection, { ...filling, record }, () => analyze(connection, record))
+  return await asOnlyBuild(connection, { ...filling, record }, () => analyze(connection, record))
 }
 
 function filled(layout: Layout): Layout['columns'] {

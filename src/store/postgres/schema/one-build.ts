@@ -25,7 +25,7 @@ export async function asOnlyBuild(
   // A statement that waits for the lock in the server is one of those that the other build waits for.
   while (!(await tryLock(connection, lock))) {
     if (isStopped?.() === true) return false
-    await pause(PAUSE_MS)
+    await pause(RETRY_MS)
   }
   try {
     await work()
@@ -35,4 +35,5 @@ export async function asOnlyBuild(
   }
 }
 
-const PAUSE_MS = 50
+/** Who builds several leaves others more time than this between two of them. */
+export const RETRY_MS = 50
