@@ -61,7 +61,7 @@ const UNREAD = 'too many answers have not been read yet'
 const NO_BODY = Buffer.alloc(0)
 const NOTHING_PARSED = { value: undefined }
 
-/** Not asynchronous itself, because most requests have no body. */
+/** Not asynchronous itself, because most requests have no body: it may throw at once. */
 export function replyTo(listener: Listener, exchange: Exchange, route: Route): Promise<AnyReply> {
   const work = workFor(listener, route)
   if (route.takesUpload === true) {

@@ -231,7 +231,7 @@ function documentOf(call: Call): DocumentTarget {
   return { ...targetOf(call), id: call.params['id'] ?? '' }
 }
 
-/** Nobody changes it. */
+/** Of all requests without a query string. */
 const NO_PARAMETERS = new URLSearchParams()
 
 /** The target in the version that the request asks for, and what else it asks for. */

@@ -1,9 +1,8 @@
 /** The records of tables and indexes that several modules read. */
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import type { IndexDefinition } from '../../schema/schema.ts'
-import type { Column } from '../layout/columns.ts'
 import { memoizedParse } from '../../base/memo.ts'
-import { MAX_PARSED_CHARACTERS } from '../layout/columns.ts'
+import { type Column, MAX_PARSED_CHARACTERS } from '../layout/columns.ts'
 import { parseLayout, printLayout } from './columns.ts'
 
 /** The columns beside the text of a table's documents. */
