@@ -1,8 +1,22 @@
-/** An LRU cache that is limited by the total size of its values. */
+interface Entry<K, V> {
+  readonly key: K
+  readonly value: V
+  readonly size: number
+  /** In the order of use. */
+  older: Entry<K, V> | undefined
+  newer: Entry<K, V> | undefined
+}
+
+/**
+ * An LRU cache that is limited by the total size of its values. The order of use is a list of its own: a map remembers the
+ * order of insertion, but to find its first key takes the longer, the more keys before it were deleted.
+ */
 export class SizedCache<K, V> {
-  readonly #entries = new Map<K, { readonly value: V; readonly size: number }>()
+  readonly #entries = new Map<K, Entry<K, V>>()
   readonly #maxSize: number
   #size = 0
+  #oldest: Entry<K, V> | undefined
+  #newest: Entry<K, V> | undefined
 
   constructor(maxSize: number) {
     this.#maxSize = maxSize
@@ -11,8 +25,10 @@ export class SizedCache<K, V> {
   get(key: K): V | undefined {
     const entry = this.#entries.get(key)
     if (!entry) return undefined
-    this.#entries.delete(key)
-    this.#entries.set(key, entry)
+    if (entry !== this.#newest) {
+      this.#unlink(entry)
+      this.#append(entry)
+    }
     return entry.value
   }
 
@@ -24,12 +40,11 @@ export class SizedCache<K, V> {
   set(key: K, value: V, size: number): void {
     this.delete(key)
     if (size > this.#maxSize) return
-    this.#entries.set(key, { value, size })
+    const entry: Entry<K, V> = { key, value, size, older: undefined, newer: undefined }
+    this.#entries.set(key, entry)
+    this.#append(entry)
     this.#size += size
-    for (const oldest of this.#entries.keys()) {
-      if (this.#size <= this.#maxSize) return
-      this.delete(oldest)
-    }
+    while (this.#size > this.#maxSize) this.delete(this.#oldest!.key)
   }
 
   delete(key: K): void {
@@ -37,6 +52,22 @@ export class SizedCache<K, V> {
     if (!entry) return
     this.#size -= entry.size
     this.#entries.delete(key)
+    this.#unlink(entry)
+  }
+
+  #append(entry: Entry<K, V>): void {
+    entry.older = this.#newest
+    entry.newer = undefined
+    if (this.#newest) this.#newest.newer = entry
+    else this.#oldest = entry
+    this.#newest = entry
+  }
+
+  #unlink({ older, newer }: Entry<K, V>): void {
+    if (older) older.newer = newer
+    else this.#oldest = newer
+    if (newer) newer.older = older
+    else this.#newest = older
   }
 }
 
