@@ -1,3 +1,5 @@
+/** Caches that are limited by the total size of their values. */
+
 interface Entry<K, V> {
   readonly key: K
   readonly value: V
@@ -8,7 +10,7 @@ interface Entry<K, V> {
 }
 
 /**
- * An LRU cache that is limited by the total size of its values. The order of use is a list of its own: a map remembers the
+ * A cache that evicts what was used least recently. The order of use is a list of its own: a map remembers the
  * order of insertion, but to find its first key takes the longer, the more keys before it were deleted.
  */
 export class SizedCache<K, V> {

@@ -232,6 +232,14 @@ export function conjunctsOf<F>(query: Query<F>): readonly Query<F>[] {
   return query.kind === 'and' ? query.terms.flatMap(conjunctsOf) : [query]
 }
 
+/** Whether each alternative of an `or` has a conjunct for which this holds; false without alternatives. */
+export function eachAlternativeHas<F>(
+  { terms }: Query<F> & { readonly kind: 'or' | 'and' },
+  holds: (conjunct: Query<F>) => boolean,
+): boolean {
+  return terms.length > 0 && terms.every((term) => conjunctsOf(term).some(holds))
+}
+
 /** The query in the form requests use, with the canonical spelling of operators. */
 export function printQuery<F extends { readonly path: string }>(query: Query<F>): Json {
   switch (query.kind) {

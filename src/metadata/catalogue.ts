@@ -1,5 +1,6 @@
 /** All metadata of the service in memory: read from the store's records, compiled on first use. */
 import { ServiceError } from '../base/errors.ts'
+import { sameJson } from '../base/json/json.ts'
 import { parseTrusted } from '../base/json/parse-trusted.ts'
 import { once, weaklyCached } from '../base/memo.ts'
 import type { Collection, Schema } from '../schema/schema.ts'
@@ -108,7 +109,7 @@ function sameRecords(a: EntityRecords, b: EntityRecords): boolean {
       const other = b.schemas[i]!
       return version === other.version && schema === other.schema
     }) &&
-    sameList(a.unread, b.unread) &&
+    sameJson(a.unread, b.unread) &&
     a.collections.length === b.collections.length &&
     a.collections.every((one, i) => isSameCollection(one, b.collections[i]!))
   )
@@ -119,11 +120,7 @@ type CollectionRecord = EntityRecords['collections'][number]
 function isSameCollection(a: CollectionRecord, b: CollectionRecord): boolean {
   const [one, other] = [a.collection, b.collection]
   const isSame = one.datasource === other.datasource && one.name === other.name && one.entity === other.entity
-  return isSame && sameList(a.paths, b.paths)
-}
-
-function sameList(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a.every((each, i) => each === b[i])
+  return isSame && sameJson(a.paths, b.paths)
 }
 
 function readEntity(

@@ -7,6 +7,7 @@
  * last among its siblings, unless `$before.[path, name]` puts it before one of them. `$ordered` tells such a record from that
  * of an earlier release, whose versions each stored their own order.
  */
+import { sameJson } from '../base/json/json.ts'
 import type { Element, Field, ObjectField } from '../schema/field.ts'
 import { FIRST_MEMBERS, storedMembers } from '../schema/member-order.ts'
 
@@ -193,7 +194,7 @@ function ordered(object: ObjectField, orders: Orders, isFree: boolean): ObjectFi
     ...object,
     fields: new Map(fields),
     ...(isElsewhere && names.length > 1 && { shownOrder: own }),
-    ...(stored && !isSame(stored, own) && { storedOrder: stored }),
+    ...(stored && !sameJson(stored, own) && { storedOrder: stored }),
   }
 }
 
@@ -226,8 +227,4 @@ function isPartOf(names: readonly string[], order: readonly string[]): boolean {
     if (place === 0) return false
   }
   return true
-}
-
-function isSame(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a.every((each, i) => each === b[i])
 }

@@ -1,4 +1,5 @@
 /** Offsets of time zones, in milliseconds, from the time zone data of Node.js. */
+import { setOrClear } from '../../base/memo.ts'
 
 /** Milliseconds to add to an instant for the local time. */
 export type OffsetAt = (instant: number) => number
@@ -8,12 +9,7 @@ const DAY = 86_400 * SECOND
 
 /** The offsets of a zone, which are kept by day: for dates that are close to each other. */
 export function offsetsIn(timeZone: string): OffsetAt {
-  const known = zones.get(timeZone)
-  if (known) return known
-  if (zones.size >= MAX_KNOWN_ZONES) zones.clear()
-  const made = createOffsets(timeZone)
-  zones.set(timeZone, made)
-  return made
+  return zones.get(timeZone) ?? setOrClear(zones, timeZone, createOffsets(timeZone), MAX_KNOWN_ZONES)
 }
 
 /** The offsets that were computed, by time zone. */
@@ -38,10 +34,7 @@ function createOffsets(timeZone: string): OffsetAt {
     const first = known.get(day - 1)?.last ?? offsetAt(begins)
     const last = offsetAt(ends)
     const change = first === last ? Infinity : changeBetween(begins, ends, offsetAt)
-    const offsets = { first, last, change }
-    if (known.size >= MAX_KNOWN_DAYS) known.clear()
-    known.set(day, offsets)
-    return offsets
+    return setOrClear(known, day, { first, last, change }, MAX_KNOWN_DAYS)
   }
   return (instant) => {
     const day = Math.floor(instant / DAY)

@@ -2,6 +2,7 @@
  * All offsets of a time zone as sorted lists, for a database that has no time zone data, or other data than Node.js.
  * Times are in seconds, days are counted from 1970-01-01.
  */
+import { setOrClear } from '../../base/memo.ts'
 import { dayOf, instantOf } from './period.ts'
 import { type OffsetAt, changeBetween, offsetByFormat } from './zone-offsets.ts'
 
@@ -23,12 +24,7 @@ export const REPEATED_DAYS = 146_097
 
 /** Made once, which takes some ten milliseconds of processor time. */
 export function zoneTable(timeZone: string): Promise<ZoneTable> {
-  const known = tables.get(timeZone)
-  if (known) return known
-  if (tables.size >= MAX_TABLES) tables.clear()
-  const made = makeTable(timeZone)
-  tables.set(timeZone, made)
-  return made
+  return tables.get(timeZone) ?? setOrClear(tables, timeZone, makeTable(timeZone), MAX_TABLES)
 }
 
 /** The value for a number. */

@@ -32,6 +32,7 @@ export function createRunner({ start, reload, onError, onTiming }: RunnerOptions
 
   async function attempt<T>(work: () => Promise<T>): Promise<T> {
     if (isClosed) throw new Error('the store is closed')
+    // To await it again would cost every operation a turn of the microtasks.
     if (!hasStarted) {
       await start()
       hasStarted = true

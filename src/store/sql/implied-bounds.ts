@@ -35,13 +35,16 @@ const MAX_VALUES = 8
 
 /**
  * Finds the bounds of an `or`. The same function is for all parts of a query: it remembers what it found for those inside.
- * `isOrdered` tells whether an index has the values of a field in their order.
+ * `ordered` are the paths whose values an index has in their order; `_id` always is one.
  */
 export function impliedBoundsBy(
-  isOrdered: (field: FieldRef) => boolean,
+  ordered: ReadonlySet<string>,
 ): (query: Query<FieldRef>) => readonly ImpliedBound[] {
   const boundsIn = memoized((query: Query<FieldRef>): Bounds => {
-    if (query.kind === 'compare') return isOrdered(query.field) ? comparisonBounds(query) : NONE
+    if (query.kind === 'compare') {
+      const { path } = query.field.field
+      return ordered.has(path) || path === '_id' ? comparisonBounds(query) : NONE
+    }
     if (query.kind === 'and') return allOf(query.terms.map(boundsIn))
     if (query.kind !== 'or' || query.terms.length > MAX_VALUES) return NONE
     return commonOf(query.terms.map(boundsIn))

@@ -4,7 +4,7 @@ import type { Json } from '../../../base/json/json.ts'
 import { once } from '../../../base/memo.ts'
 import { foldCase } from '../../../base/text.ts'
 import type { CompareOp } from '../../../lang/operators.ts'
-import { type Query, conjunctsOf, isValueClause } from '../../../lang/query.ts'
+import { type Query, conjunctsOf, eachAlternativeHas, isValueClause } from '../../../lang/query.ts'
 import type { FieldRef } from '../../../lang/resolve/scope.ts'
 import { type Comparands, comparand, comparands, operandParam } from '../../sql/comparands.ts'
 import { type Fragment, type SqlValue, join, param, raw, sql } from '../../sql/fragment.ts'
@@ -23,9 +23,7 @@ export function indexConditionsOf(
   columns: Columns,
 ): (query: Query<FieldRef>) => Fragment | undefined {
   const rows = { table, columns }
-  const boundsOf = once(() =>
-    impliedBoundsBy(({ field: { path } }) => table.ordered.has(path) || path === '_id'),
-  )
+  const boundsOf = once(() => impliedBoundsBy(table.ordered))
   return (query) => {
     if (query.kind === 'or') {
       const bounds = boundsOf()(query).flatMap((each) => boundedBy(each, rows) ?? [])
@@ -54,14 +52,9 @@ export function isServed(term: Query<FieldRef>, table: Table): boolean {
     (term.kind === 'compare' && CONDITIONS[term.op] !== undefined) || (term.kind === 'in' && !term.negated)
   if (term.kind === 'text') return term.terms.some(({ isExcluded }) => !isExcluded)
   // The planner combines the indexes of all alternatives, if every one of them has one.
-  if (term.kind === 'or') return isServedByAll(term.terms, table)
+  if (term.kind === 'or') return eachAlternativeHas(term, (each) => isServed(each, table))
   if (isPlain && table.firsts.has(term.field.field.path)) return true
   return indexConditionsOf(table, columnsOf(table.layout))(term) !== undefined
-}
-
-function isServedByAll(alternatives: readonly Query<FieldRef>[], table: Table): boolean {
-  if (alternatives.length === 0) return false
-  return alternatives.every((term) => conjunctsOf(term).some((each) => isServed(each, table)))
 }
 
 /** A table and the names of its columns. */

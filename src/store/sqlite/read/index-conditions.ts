@@ -17,9 +17,7 @@ export function indexConditionOf(
   table: Table,
   qualifier: string,
 ): (query: Query<FieldRef>) => Fragment | undefined {
-  const boundsOf = once(() =>
-    impliedBoundsBy(({ field: { path } }) => table.ordered.has(path) || path === '_id'),
-  )
+  const boundsOf = once(() => impliedBoundsBy(table.ordered))
   return (query) => {
     if (query.kind === 'or') {
       const document = documentIn(table.columns, qualifier)

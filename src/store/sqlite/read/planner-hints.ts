@@ -6,7 +6,7 @@ import { unreachable } from '../../../base/errors.ts'
 import type { Json } from '../../../base/json/json.ts'
 import type { CompareOp, ContainsOp } from '../../../lang/operators.ts'
 import { isParameter } from '../../../lang/operand.ts'
-import { type Query, conjunctsOf, isValueClause } from '../../../lang/query.ts'
+import { type Query, conjunctsOf, eachAlternativeHas, isValueClause } from '../../../lang/query.ts'
 import type { FieldRef } from '../../../lang/resolve/scope.ts'
 import type { ReadPlan } from '../../../plan/plan.ts'
 import type { IndexDefinition } from '../../../schema/schema.ts'
@@ -50,7 +50,7 @@ export function isServed(term: Query<FieldRef>, table: Table): boolean {
   }
   if (term.kind === 'text') return term.terms.some(({ isExcluded }) => !isExcluded)
   // SQLite looks up each alternative by its own index, if every one of them has one.
-  if (term.kind === 'or') return isServedByAll(term.terms, table)
+  if (term.kind === 'or') return eachAlternativeHas(term, (each) => isServed(each, table))
   if (!isValueClause(term)) return false
   switch (term.kind) {
     case 'compare':
@@ -62,11 +62,6 @@ export function isServed(term: Query<FieldRef>, table: Table): boolean {
     default:
       return unreachable(term)
   }
-}
-
-function isServedByAll(alternatives: readonly Query<FieldRef>[], table: Table): boolean {
-  if (alternatives.length === 0) return false
-  return alternatives.every((term) => conjunctsOf(term).some((each) => isServed(each, table)))
 }
 
 /** Whether indexed elements lead to the documents. The index has no null, and finds no document that lacks an element. */
