@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/base/json/json.ts'
 import { ADMIN, type TestService, openTestService } from '../../support/service.ts'
+import { turnsDuring } from './watch.ts'
 
 const QUERY: JsonObject = { field: 'a.*', op: '=', rfield: 'b.*' }
 
@@ -35,16 +36,8 @@ test('find: references of references of references stall nobody, and end at thei
 
 /** The query is ended by its time limit, and others have had their turns meanwhile. */
 async function endsAside(on: TestService, entity: string, query: JsonObject): Promise<void> {
-  let turns = 0
-  let isDone = false
-  const turn = (): void => {
-    turns++
-    if (!isDone) setImmediate(turn)
-  }
-  setImmediate(turn)
   const body = { query, projection: { field: '_id' }, execution: { maxTimeMs: 100 } }
-  const response = await on.find(entity, body)
-  isDone = true
+  const { result: response, turns } = await turnsDuring(() => on.find(entity, body))
   assert.equal(response.errors?.[0]?.errorCode, 'store-crud:Timeout')
   assert.ok(turns > 10, `the event loop turned ${turns} times`)
 }

@@ -7,7 +7,7 @@ import { printResponse } from '../../../src/service/response.ts'
 import { runUpdateRound } from '../../property/agreement/update-round.ts'
 import { startTestServer } from '../../support/server.ts'
 import { ADMIN, EVERYTHING, type TestService, codeOf, openTestService } from '../../support/service.ts'
-import { until, watchReaders } from './watch.ts'
+import { turnsDuring, until, watchReaders } from './watch.ts'
 
 const COUNT = 6_000
 const FIELDS = { i: { type: 'integer' }, s: { type: 'string' }, k: { type: 'integer' } }
@@ -57,15 +57,9 @@ for (const [operation, body, matches] of [
   const named = body === GROUPS && operation === 'explain' ? 'explain of an aggregate' : operation
   test(`${named}: the loop keeps turning while a slow question is answered`, async () => {
     using watch = watchReaders()
-    let turns = 0
-    let isDone = false
-    const turn = (): void => {
-      turns++
-      if (!isDone) setImmediate(turn)
-    }
-    setImmediate(turn)
-    const response = await tester.service.data[operation](ADMIN, { entity: 't' }, { ...body, query: SLOW })
-    isDone = true
+    const { result: response, turns } = await turnsDuring(() =>
+      tester.service.data[operation](ADMIN, { entity: 't' }, { ...body, query: SLOW }),
+    )
     assert.equal(response.matchCount, matches, printResponse(response))
     assert.ok(watch.asked.open > 0, 'a reader thread was asked')
     assert.ok(turns > 10, `${turns} turns`)

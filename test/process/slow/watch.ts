@@ -1,4 +1,4 @@
-/** Watches what is asked of reader threads; everything asked is still done. */
+/** Watches reader threads, which do everything all the same, and the event loop. */
 import { mock } from 'node:test'
 import { Worker } from 'node:worker_threads'
 
@@ -23,6 +23,22 @@ export function watchReaders(): Watch {
     postMessage.call(this, message)
   })
   return { asked, reading, [Symbol.dispose]: () => spy.mock.restore() }
+}
+
+/** How often the event loop turned until the work was done. */
+export async function turnsDuring<T>(
+  work: () => Promise<T>,
+): Promise<{ readonly result: T; readonly turns: number }> {
+  let turns = 0
+  let isDone = false
+  const turn = (): void => {
+    turns++
+    if (!isDone) setImmediate(turn)
+  }
+  setImmediate(turn)
+  const result = await work()
+  isDone = true
+  return { result, turns }
 }
 
 /** Waits for something that must come about. */

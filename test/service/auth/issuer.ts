@@ -2,6 +2,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type CryptoKey, type JWK, SignJWT, exportJWK, exportSPKI, generateKeyPair } from 'jose'
+import type { JwtSettings } from '../../../src/auth/settings.ts'
 
 export interface SigningKey {
   readonly kid: string
@@ -63,6 +64,21 @@ export async function startIssuer(...keys: readonly SigningKey[]): Promise<Issue
 }
 
 export const AUDIENCE = 'smalt-test'
+
+/** The settings with which a service accepts its tokens. */
+export function settingsFor({ url, jwksUrl }: Issuer, more: Partial<JwtSettings> = {}): JwtSettings {
+  return {
+    issuer: url,
+    audience: [AUDIENCE],
+    jwksUrl,
+    algorithms: ['RS256', 'ES256', 'PS256', 'EdDSA'],
+    leewaySeconds: 5,
+    rolesClaim: ['roles'],
+    principalClaim: 'sub',
+    cooldownSeconds: 3_600,
+    ...more,
+  }
+}
 
 /** A valid token, except for the given claims; undefined removes a claim. */
 export function sign(

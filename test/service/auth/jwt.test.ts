@@ -7,7 +7,16 @@ import { KeyObject } from 'node:crypto'
 import type { JwtSettings } from '../../../src/auth/settings.ts'
 import type { DataService } from '../../../src/service/service.ts'
 import { type AuthServer, SOON_MS, bearer, eventually, scratch, startAuthServer } from './harness.ts'
-import { AUDIENCE, type Issuer, type SigningKey, encoded, makeKey, sign, startIssuer } from './issuer.ts'
+import {
+  AUDIENCE,
+  type Issuer,
+  type SigningKey,
+  encoded,
+  makeKey,
+  settingsFor,
+  sign,
+  startIssuer,
+} from './issuer.ts'
 
 const ANN = { principal: 'ann', roles: ['hr'] }
 let first: SigningKey
@@ -24,20 +33,6 @@ after(async () => {
   await server[Symbol.asyncDispose]()
   await issuer[Symbol.asyncDispose]()
 })
-
-function settingsFor({ url, jwksUrl }: Issuer, more: Partial<JwtSettings> = {}): JwtSettings {
-  return {
-    issuer: url,
-    audience: [AUDIENCE],
-    jwksUrl,
-    algorithms: ['RS256', 'ES256', 'PS256', 'EdDSA'],
-    leewaySeconds: 5,
-    rolesClaim: ['roles'],
-    principalClaim: 'sub',
-    cooldownSeconds: 3_600,
-    ...more,
-  }
-}
 
 function start(from: Issuer, more: Partial<JwtSettings> = {}): Promise<AuthServer> {
   return startAuthServer({ jwt: settingsFor(from, more), permissions: { 'metadata.find': ['hr'] } })

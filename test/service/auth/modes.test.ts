@@ -1,11 +1,11 @@
 /** Several modes of authentication together: which one applies, and that none replaces another one that failed. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { type ProxySettings, type JwtSettings } from '../../../src/auth/settings.ts'
+import type { ProxySettings } from '../../../src/auth/settings.ts'
 import { addToken } from '../../../src/auth/token-file.ts'
 import type { Ask } from '../../support/server.ts'
 import { type AuthServer, bearer, scratch, startAuthServer } from './harness.ts'
-import { AUDIENCE, type Issuer, makeKey, sign, startIssuer } from './issuer.ts'
+import { type Issuer, makeKey, settingsFor, sign, startIssuer } from './issuer.ts'
 
 const SECRET = 'correct horse battery'
 const PROXY: ProxySettings = {
@@ -24,16 +24,7 @@ before(async () => {
   const file = folder.path('tokens.json')
   token = (await addToken(file, { principal: 'by token', roles: [] })).token
   jwt = await sign(issuer, key, { sub: 'by jwt' })
-  const settings: JwtSettings = {
-    issuer: issuer.url,
-    audience: [AUDIENCE],
-    jwksUrl: issuer.jwksUrl,
-    algorithms: ['ES256'],
-    leewaySeconds: 0,
-    rolesClaim: ['roles'],
-    principalClaim: 'sub',
-    cooldownSeconds: 60,
-  }
+  const settings = settingsFor(issuer)
   server = await startAuthServer({ tokens: { file }, jwt: settings, proxy: PROXY })
 })
 after(async () => {

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createAuthentication } from '../../../src/auth/create.ts'
-import type { JwtSettings } from '../../../src/auth/settings.ts'
 import { addToken, revokeToken } from '../../../src/auth/token-file.ts'
 import type { Json } from '../../../src/base/json/json.ts'
 import { ticketService } from '../../../src/service/tickets.ts'
@@ -11,7 +10,7 @@ import { ANYONE, failLoudly, metadataDocument } from '../../support/service.ts'
 import { onEveryStore } from '../../support/store-kind.ts'
 import { follow } from '../http/events-follower.ts'
 import { SOON_MS, bearer, eventually, scratch, startAuthServer } from './harness.ts'
-import { AUDIENCE, makeKey, sign, startIssuer } from './issuer.ts'
+import { makeKey, settingsFor, sign, startIssuer } from './issuer.ts'
 
 const PATH = '/documents/secret/1'
 
@@ -150,16 +149,7 @@ test('tickets: they need credentials, and end with them', async () => {
 test('tickets: with a JSON Web Token they have its roles, its name and its claims, and end with it', async () => {
   const key = await makeKey('first')
   await using issuer = await startIssuer(key)
-  const jwt: JwtSettings = {
-    issuer: issuer.url,
-    audience: [AUDIENCE],
-    jwksUrl: issuer.jwksUrl,
-    algorithms: ['ES256'],
-    leewaySeconds: 0,
-    rolesClaim: ['roles'],
-    principalClaim: 'sub',
-    cooldownSeconds: 3_600,
-  }
+  const jwt = settingsFor(issuer, { leewaySeconds: 0 })
   const permissions = { 'metadata.insert': ['hr'] }
   const settings = { jwt, permissions, isOpen: false, hasCertificates: false, origins: [] }
   await using server = await startTestServer({ auth: await createAuthentication(settings, failLoudly) })

@@ -1,13 +1,12 @@
 /** Requests that share statements: whose signals are needed, and what happens to those whose callers have left. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { createSharing } from '../../../src/store/postgres/connection/sharing.ts'
 
 const table = {}
 
-test('sharing: a request that is sent at once needs no signal', async () => {
-  const sharing = sharingOf(async (items) => items)
+test('sharing: a request that has not waited long needs no signal', async () => {
+  const sharing = sharingOf(10_000, async (items) => items)
   let signals = 0
   const getSignal = (): AbortSignal => {
     signals++
@@ -26,7 +25,7 @@ test('sharing: a request whose caller left while it waited is not part of the ne
   const first = Promise.withResolvers<void>()
   const isSent = Promise.withResolvers<void>()
   const sent: number[][] = []
-  const sharing = sharingOf(async (items) => {
+  const sharing = sharingOf(0, async (items) => {
     sent.push([...items])
     if (sent.length > 1) return items
     isSent.resolve()
@@ -45,7 +44,6 @@ test('sharing: a request whose caller left while it waited is not part of the ne
   await isSent.promise
   running.push(run(2), run(3, leaving.signal))
   leaving.abort()
-  await sleep(100)
   first.resolve()
   assert.deepEqual(await Promise.all(running), [1, 2, -3])
   assert.deepEqual(sent, [[1], [2]])
@@ -55,12 +53,13 @@ function neverAlone(): Promise<number> {
   return assert.fail('it ran alone')
 }
 
-function sharingOf(together: (items: readonly number[]) => Promise<readonly number[]>) {
+function sharingOf(longWaitMs: number, together: (items: readonly number[]) => Promise<readonly number[]>) {
   return createSharing<typeof table, number, number>({
     timeLimitMs: 10_000,
     minTimeLimitMs: 1,
     batchesSingle: true,
     maxUnderWay: 1,
+    longWaitMs,
     maxWaiting: 100,
     together: (_, items) => together(items),
     mayRepeat: () => true,

@@ -35,6 +35,8 @@ interface SharingOptions<Table, T, R> {
   readonly maxItems?: number
   /** Requests that arrive while this many statements on their table run wait for the next one, so batches grow with the load. */
   readonly maxUnderWay?: number
+  /** A caller of a request that has waited longer may have left meanwhile, and is asked. */
+  readonly longWaitMs?: number
   /** Further requests run alone, which the limits of the pool of connections apply to. */
   readonly maxWaiting: number
   /** Returns the results in the order of the items. It must end soon, because nobody can cancel a part of it. */
@@ -81,6 +83,7 @@ function sharedOn<Table, T, R>(
     maxItems = 64,
     maxUnderWay = 2,
     maxWaitMs,
+    longWaitMs = 50,
     maxWaiting,
   }: SharingOptions<Table, T, R>,
 ): Shared<Table, T, R> {
@@ -106,7 +109,7 @@ function sharedOn<Table, T, R>(
     clearTimeout(maxWaitTimer)
     maxWaitTimer = undefined
     const batch = waiting.take(maxItems)
-    const gone = callersGone(batch)
+    const gone = callersGone(batch, longWaitMs)
     const present = gone.size === 0 ? batch : batch.filter((each) => !gone.has(each))
     void answerAlone([...gone])
     if (present.length > 0)
@@ -161,14 +164,13 @@ function sharedOn<Table, T, R>(
  */
 function callersGone<W extends { readonly bounds: Bounds; readonly sinceMs: number }>(
   batch: readonly W[],
+  longWaitMs: number,
 ): ReadonlySet<W> {
-  const before = performance.now() - LONG_WAIT_MS
+  const before = performance.now() - longWaitMs
   return new Set(
     batch.filter(({ bounds, sinceMs }) => sinceMs < before && bounds.getSignal?.().aborted === true),
   )
 }
-
-const LONG_WAIT_MS = 50
 
 /** Whether the statement waited too long, for a lock or a connection. Any other failure belongs to one of its requests. */
 function isSlow(error: unknown): boolean {
