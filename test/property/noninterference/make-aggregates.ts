@@ -11,14 +11,16 @@ export function makeAggregate(chance: Chance, subject: Subject): JsonObject {
   const reach = chance.happens(35) ? makeReach(chance, subject) : undefined
   const seen: ObjectNode = reach?.shown ?? viewOf(chance, subject, 80)
   // one field out of sight is enough to be refused, so most requests name few
-  const path = (isFit: (node: Node) => boolean): string | undefined => {
+  const pick = (isFit: (node: Node) => boolean): Picked => {
     const from = chance.happens(5) ? secretsOf(subject.world) : seen
-    return pickField(chance, [from], isFit)?.path
+    return pickField(chance, [from], isFit)
   }
-  const keys = Array.from({ length: chance.int(3) }, () => path((node) => familyOf(node) !== undefined))
+  const path = (isFit: (node: Node) => boolean): string | undefined => pick(isFit)?.path
+  const keys = Array.from({ length: chance.int(3) }, () => pick((node) => familyOf(node) !== undefined))
   const groupBy = keys.flatMap((each, i): Json[] => {
     if (each === undefined) return []
-    return [{ field: each, as: `k${i}` }]
+    const isDate = familyOf(each.node) === 'date'
+    return [{ field: each.path, as: `k${i}`, ...(isDate && chance.happens(60) && makeTruncation(chance)) }]
   })
   const values = Object.fromEntries(
     Array.from({ length: 1 + chance.int(2) }, (_, i): [string, Json] => [`v${i}`, makeValue(chance, path)]),
@@ -35,6 +37,16 @@ export function makeAggregate(chance: Chance, subject: Subject): JsonObject {
     ...(chance.happens(30) && { having: { field: 'v0', op: chance.pick(['=', '!=']), rvalue: null } }),
     ...(chance.happens(30) && { sort: { v0: chance.pick(['$asc', '$desc']) } }),
     ...(chance.happens(20) && { range: [0, chance.int(3)] }),
+  }
+}
+
+type Picked = ReturnType<typeof pickField>
+
+function makeTruncation(chance: Chance): JsonObject {
+  const truncate = chance.pick(['year', 'month', 'week', 'day', 'hour', 'minute'])
+  return {
+    truncate,
+    ...(chance.happens(50) && { timeZone: chance.pick(['Europe/Zurich', 'America/New_York']) }),
   }
 }
 

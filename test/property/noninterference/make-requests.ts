@@ -54,7 +54,8 @@ type Op = 'find' | 'aggregate' | 'explain' | 'insert' | 'save' | 'update' | 'del
 const BODIES: Readonly<Record<Op, (chance: Chance, subject: Subject) => JsonObject>> = {
   find: makeFind,
   aggregate: makeAggregate,
-  explain: makeExplained,
+  explain: (chance, subject) =>
+    chance.happens(20) ? makeAggregate(chance, subject) : makeExplained(chance, subject),
   insert: makeInsert,
   save: makeSave,
   update: makeChange,

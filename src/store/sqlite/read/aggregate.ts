@@ -29,6 +29,8 @@ interface Writing {
   readonly isWatched: boolean
   /** Whether every number is read from its digits. */
   readonly isExact: boolean
+  /** Whether it is shown and not run: it must not tell how many statements were written before it. */
+  readonly isShown?: boolean
 }
 
 export interface WrittenAggregate {
@@ -48,12 +50,12 @@ export function writeAggregate(plan: AggregatePlan, table: Table, writing: Writi
 function write(
   plan: AggregatePlan,
   table: Table,
-  { isWatched, isExact, page }: Writing & { readonly page?: Fragment },
+  { isWatched, isExact, isShown = false, page }: Writing & { readonly page?: Fragment },
 ): Statement {
   const isQualified = hasLinks(plan) || (plan.query !== undefined && mentionsOthers(plan.query))
   const own = translation(table, beginStatement(isWatched), isQualified ? table.name : '')
   const isInner = readsTexts(plan, { document: own.scopes[0]!, isExact })
-  const dialect = sqliteAggregates(isExact, isInner ? createInnerColumns(++written) : undefined)
+  const dialect = sqliteAggregates(isExact, isInner ? createInnerColumns(isShown ? 0 : ++written) : undefined)
   const context: AggregateContext = {
     dialect,
     table: table.name,
@@ -253,7 +255,7 @@ function readsAroundElements({ chain, keys, values }: ResolvedAggregation): bool
 
 /** Counting the groups may take long, so the caller chooses where to run it. */
 export function aggregateExplanation(plan: AggregatePlan, table: Table, statements: Statements) {
-  const { page } = writeAggregate(plan, table, { isWatched: false, isExact: false })
+  const { page } = writeAggregate(plan, table, { isWatched: false, isExact: false, isShown: true })
   return {
     count: writeAggregate(plan, table, { isWatched: true, isExact: false }).count,
     finish: (matchCount: number, executionTimeMillis: number): Explanation =>
